@@ -98,6 +98,17 @@ export const ALERT_KINDS = {
         .describe('The first of the items, most severe first: the site by its address, and name and version.'),
     }),
   },
+  'approval.asked': {
+    about: 'A change waits for the approval of a person.',
+    facts: z.object({
+      approval_id: z.string(),
+      title: z.string().describe('What would be done.'),
+      kind: z.string(),
+      sites: z.number().int().nullable().describe('On how many sites; null = unknown.'),
+      by: z.string().describe('Who asks.'),
+      url: z.string().describe('Where it can be approved, after a login.'),
+    }),
+  },
   'backup.failed': {
     about: 'The daily database backup failed.',
     facts: z.object({

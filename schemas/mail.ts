@@ -73,6 +73,12 @@ export const MAIL_KINDS = {
     heading: 'Known vulnerability',
     subject: EVENT,
   },
+  approval: {
+    label: 'Approvals',
+    description: 'A change waits for the approval of a person. Sent only if the rules of approvals ask for any.',
+    heading: 'Approval needed',
+    subject: EVENT,
+  },
   backup: {
     label: 'Backups',
     description: 'The daily database backup failed. Sent only if a backup folder is set.',

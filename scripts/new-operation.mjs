@@ -46,7 +46,7 @@ Added a line: ${index}
 Added a line: ${CASES}
 
 Next:
-1. Fill in ${file}: title, about, input and output, and the call of a function of src/domain/. Check effect and idempotent.
+1. Fill in ${file}: title, about, input and output, and the call of a function of src/domain/. Check effect, change and idempotent.
 2. In ${CASES}, list the error codes it documents and the input of a working call.
 3. npm run gen           writes schemas/svc/${name}-v1.json and tools/README.md.
 4. npm run test:quick
@@ -94,7 +94,7 @@ export default defineOperation({
   title: '${title}',
   about: '${title}: say what it does, and when to use it.',
 ${run}  effect: '${effect}',
-${reads ? '' : '  idempotent: false,\n'}  input: () => z.object({${destroys ? ' ...confirmation ' : ''}}),
+${reads ? '' : `  change: '${destroys ? 'deletions' : 'other'}',\n  idempotent: false,\n`}  input: () => z.object({${destroys ? ' ...confirmation ' : ''}}),
   output: () => z.object({ total: z.number().int() }),
 ${destroys ? preview : ''}  async handle(input, ctx) {
     ${todo}

@@ -2,6 +2,7 @@
 
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
 import type { Toolset } from '../src/runtime/toolsets.js';
+import { approvals } from './approvals/index.js';
 import { clients } from './clients/index.js';
 import { content } from './content/index.js';
 import { costs } from './costs/index.js';
@@ -36,4 +37,5 @@ export const operations: readonly GroupedOperation[] = [
   ...group('content', content),
   ...group('costs', costs),
   ...group('time', time),
+  ...group('approvals', approvals),
 ];

@@ -6,6 +6,7 @@ import { recordedCall } from '../domain/action-log/recorded-call.js';
 import { createActionRecorder } from '../domain/action-log/recorder.js';
 import { createJobRunner } from '../domain/actions/job-runner.js';
 import { createMailListener } from '../domain/alerts/mail/events.js';
+import { approvedChange } from '../domain/approvals/gate.js';
 import { createClockStepMonitor } from '../domain/clock-steps.js';
 import { startAbandonedChecks } from '../domain/connection/abandoned-checks.js';
 import { runToolJobs } from '../domain/connection/tool-jobs.js';
@@ -212,6 +213,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       request_id: caller.request_id,
       client: caller.client ?? '',
       record: recordedCall,
+      change: approvedChange,
       signal: caller.signal,
       progress: caller.progress ?? (() => undefined),
       base_url: caller.base_url,
@@ -261,6 +263,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
         large: () => context.store.instance.proveRoom(),
       }),
     web_session: (change: SessionChange, context) => loggedSessionChange(context, change),
+    mark_assistant: ({ type, id }: { type: Actor['type']; id: number }, { store: { users, keys }, clock: { now } }) =>
+      (type === 'user' ? users : keys).markAssistant(id, now()),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 

@@ -28,7 +28,7 @@ import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/schema/index.js';
 import { createStore, type Store } from '../store/store.js';
 import type { Vault } from '../store/vault/vault.js';
-import type { Auth, VerifyAccessToken } from '../surfaces/auth/auth.js';
+import type { Auth, AuthParts, VerifyAccessToken } from '../surfaces/auth/auth.js';
 import type { SessionChange, Sessions } from '../surfaces/auth/sessions.js';
 import type { HttpEnv } from '../surfaces/http/request-info.js';
 import type { McpCore } from '../surfaces/mcp/core.js';
@@ -173,8 +173,13 @@ export async function createService(parts: ServiceParts): Promise<Service> {
         throw caller.actor.rights.includes('write') ? error : withoutStorageDetail(error);
       }
     });
-  const auth = await openAuth(config, store, clock, log, (id, at) =>
-    run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
+  const auth = await openAuth(
+    config,
+    store,
+    clock,
+    log,
+    (id, at) => run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
+    (login) => run({ task: 'mark_assistant', payload: login }, systemCaller()).then(() => undefined),
   );
   const sessions = await openSessions(auth, store, clock, log, (change) =>
     run({ task: 'web_session', payload: change }, systemCaller()).then((changed) => changed === true),
@@ -319,7 +324,8 @@ async function openAuth(
   store: Store,
   clock: Clock,
   log: Log,
-  touchKey: (id: number, at: number) => Promise<void>,
+  touchKey: AuthParts['touchKey'],
+  markAssistant: NonNullable<AuthParts['markAssistant']>,
 ): Promise<Auth> {
   const [{ createAuth }, { hashToken, unmatchableHash, verifyPassword }] = await Promise.all([
     import('../surfaces/auth/auth.js'),
@@ -332,6 +338,7 @@ async function openAuth(
     unmatchableHash,
     hashToken,
     touchKey,
+    markAssistant,
     clock,
     log,
     ...(await accessTokens(config, clock)),

@@ -5,7 +5,6 @@ import * as users from '../domain/access/users.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
 import type { KeyScope } from '../store/access/keys.js';
-import type { UserRight } from '../store/access/users.js';
 import { reachable } from '../surfaces/http/server.js';
 import { CommandError } from './command-error.js';
 import { newPassword } from './first-start.js';
@@ -14,32 +13,37 @@ import { withDatabase } from './open-database.js';
 import { isoTime, type JsonFlag, print, printJson, printTable, say } from './output.js';
 
 /** As these commands have always printed them. */
-const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
+function rightsOf({ right, may_approve }: Pick<users.UserView, 'right' | 'may_approve'>): string[] {
+  return ['read', ...(right === 'write' ? ['write'] : []), ...(may_approve ? ['approve'] : [])];
+}
 
 export async function addUser(
   config: Config,
   name: string,
-  options: JsonFlag & { readOnly?: boolean; passwordStdin?: boolean },
+  options: JsonFlag & { readOnly?: boolean; approve?: boolean; passwordStdin?: boolean },
 ): Promise<void> {
   const password = await chosenPassword(options.passwordStdin === true);
   const right = options.readOnly === true ? 'read' : 'write';
-  const { data } = await withUsers(config, (ctx) => users.addUser(ctx, { name, right, password }));
-  showPassword({ id: data.id, user: data.name, rights: RIGHTS[right], password }, options);
+  const { data } = await withUsers(config, (ctx) =>
+    users.addUser(ctx, { name, right, may_approve: options.approve, password }),
+  );
+  showPassword({ id: data.id, user: data.name, rights: rightsOf(data), password }, options);
 }
 
 /** Changes an existing user. Sessions and login links of that user end. */
 export async function changeUser(
   config: Config,
   name: string,
-  { right, on, off }: { right?: UserRight; on?: boolean; off?: boolean },
+  { right, approve, on, off }: { right?: users.Level; approve?: boolean; on?: boolean; off?: boolean },
 ): Promise<void> {
   if (on === true && off === true) throw new CommandError('--on and --off contradict each other.');
   const active = on === true ? true : off === true ? false : undefined;
-  if (right === undefined && active === undefined)
-    throw new CommandError('Say what to change: --right, --on or --off.');
-  const change = { right, active };
+  if (right === undefined && approve === undefined && active === undefined)
+    throw new CommandError('Say what to change: --right, --approve, --no-approve, --on or --off.');
+  const change = { right, may_approve: approve, active };
   const { data } = await withUsers(config, (ctx) => users.changeUser(ctx, name, change));
-  say(`${data.name} ${data.active ? `may ${data.right === 'write' ? 'make changes' : 'only look'}` : 'is disabled'}.`);
+  const may = `may ${data.right === 'write' ? 'make changes' : 'only look'}${data.may_approve ? ', and approve' : ''}`;
+  say(`${data.name} ${data.active ? may : 'is disabled'}.`);
 }
 
 export async function changePassword(
@@ -73,7 +77,11 @@ function showPassword(
 
 export async function listUsers(config: Config, options: JsonFlag): Promise<void> {
   const { items } = await withUsers(config, (ctx) => users.listUsers(ctx, 1, 10_000));
-  const rows = items.map(({ right, created, ...user }) => ({ ...user, rights: RIGHTS[right], created_at: created }));
+  const rows = items.map(({ right, may_approve, created, ...user }) => ({
+    ...user,
+    rights: rightsOf({ right, may_approve }),
+    created_at: created,
+  }));
   if (options.json === true) printJson(rows);
   else
     printTable(
@@ -109,18 +117,20 @@ export function withUsers<T>(config: Config, work: (ctx: users.UserCtx) => Promi
 
 export async function addKey(
   config: Config,
-  options: JsonFlag & { scope: KeyScope; description: string },
+  options: JsonFlag & { scope: KeyScope; approve?: boolean; description: string },
 ): Promise<void> {
   const { key, token } = await withDatabase(config, ({ keys }) =>
     keys.add({
       scope: options.scope,
+      approves: options.approve,
       description: options.description,
       enabled: true,
       user_id: null,
       now: systemClock.now(),
     }),
   );
-  if (options.json === true) printJson({ id: key.id, scope: key.scope, description: key.description, token });
+  if (options.json === true)
+    printJson({ id: key.id, scope: key.scope, approves: key.approves, description: key.description, token });
   else {
     say(`Key ${key.id} (${key.scope}), shown only once:`);
     print(token);
@@ -131,7 +141,7 @@ export async function listKeys(config: Config, options: JsonFlag): Promise<void>
   const { items } = await withDatabase(config, ({ keys }) => keys.list(1, 10_000));
   const rows = items.map((key) => ({
     id: key.legacy_id ?? key.id,
-    scope: key.scope,
+    scope: key.approves ? `${key.scope},approve` : key.scope,
     description: key.description,
     ends_in: key.last7,
     enabled: key.enabled,

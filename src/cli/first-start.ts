@@ -34,7 +34,7 @@ export async function firstStart(
   const user = await stores.users.add({
     name,
     password_hash: await stores.users.hash(password),
-    rights: ['read', 'write'],
+    rights: ['read', 'write', 'approve'],
     now,
   });
   // Another process was first.

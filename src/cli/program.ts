@@ -1,6 +1,7 @@
 /** The commands. Each loads only what it needs. */
 
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import type { Preset } from '../../schemas/approval.js';
 import { readConfig } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
 import type { CallOptions } from './call.js';
@@ -233,6 +234,43 @@ log
     (await import('./log.js')).exportLog(readConfig(), options),
   );
 
+const approvals = program.command('approvals').description('changes that wait for approval');
+approvals
+  .command('list')
+  .description('list the requests that wait')
+  .option('--all', 'those that were decided, too')
+  .option('--json', 'print JSON')
+  .action(async (options: JsonFlag & { all?: boolean }) =>
+    (await import('./approvals.js')).listRequests(readConfig(), options),
+  );
+for (const [name, state, about] of [
+  ['approve', 'approved', 'let a change happen once, when its call is repeated'],
+  ['refuse', 'refused', 'refuse a change'],
+] as const)
+  approvals
+    .command(name)
+    .description(about)
+    .argument('<id>')
+    .option('--note <text>', 'what to say to the one who asked', '')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: JsonFlag & { note: string }) =>
+      (await import('./approvals.js')).decide(readConfig(), id, state, options),
+    );
+approvals
+  .command('rules')
+  .description('show which changes wait for approval, or set that')
+  .addArgument(
+    new Argument('[preset]', 'open: none; careful: far-reaching ones; strict: all').choices([
+      'open',
+      'careful',
+      'strict',
+    ]),
+  )
+  .option('--json', 'print JSON')
+  .action(async (preset: Preset | undefined, options: JsonFlag) =>
+    (await import('./approvals.js')).rules(readConfig(), preset, options),
+  );
+
 const jobs = program.command('jobs').description('queued jobs');
 jobs
   .command('list')
@@ -317,6 +355,7 @@ user
   .description('add a user')
   .argument('<name>')
   .option('--read-only', 'without the right to change anything')
+  .option('--approve', 'with the right to approve what others ask for')
   .option('--password-stdin', 'read the password from stdin instead of generating one')
   .option('--json', 'print JSON')
   .action(async (name: string, options) => (await import('./accounts.js')).addUser(readConfig(), name, options));
@@ -325,6 +364,8 @@ user
   .description('change the rights of a user; ends open sessions and login links')
   .argument('<name>')
   .addOption(new Option('--right <right>', 'write may also read').choices(['read', 'write']))
+  .option('--approve', 'grant the right to approve what others ask for')
+  .option('--no-approve', 'take that right away')
   .option('--off', 'disable the user')
   .option('--on', 'enable the user again')
   .action(async (name: string, options) => (await import('./accounts.js')).changeUser(readConfig(), name, options));
@@ -353,6 +394,7 @@ key
   .addOption(
     new Option('--scope <scope>', 'what the key may do').choices(['read', 'write', 'read_write']).default('read_write'),
   )
+  .option('--approve', 'may also approve what others ask for; never give such a key to an assistant')
   .option('--description <text>', 'what it is for', '')
   .option('--json', 'print JSON')
   .action(async (options) => (await import('./accounts.js')).addKey(readConfig(), options));

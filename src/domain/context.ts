@@ -3,6 +3,7 @@
  * call.
  */
 
+import type { ChangeOf } from '../../schemas/approval.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites } from '../outbound/child/port.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
@@ -20,6 +21,17 @@ import type { Progress } from '../runtime/progress.js';
 import type { SiteLocks } from '../runtime/site-locks.js';
 import type { Backups } from '../store/backups/folder.js';
 import type { Store } from '../store/store.js';
+
+/** A change that a caller asks for. */
+export interface AskedChange {
+  /** What is called, in a few words. */
+  title: string;
+  /** As it was validated. */
+  input: unknown;
+  change: ChangeOf;
+  /** What would be done; undefined if that is not known beforehand. */
+  plan(): Promise<unknown>;
+}
 
 export interface Ctx {
   readonly store: Store;
@@ -54,6 +66,11 @@ export interface Ctx {
   readonly request_id: string;
   /** Runs the work of a call that changes something, and records it in the action log. */
   readonly record: <T>(ctx: Ctx, input: unknown, work: () => Promise<T>) => Promise<T>;
+  /**
+   * The same for a call from outside, if the rules let it happen, or a person has approved it. Rejects with
+   * `svc_approval_required`, `svc_approval_refused` or `svc_change_not_allowed`.
+   */
+  readonly change: <T>(ctx: Ctx, call: AskedChange, work: () => Promise<T>) => Promise<T>;
   /** Aborted when the caller gave up, or the process is shutting down. */
   readonly signal: AbortSignal;
   /** Reports the progress of a multi-site call to the caller. */

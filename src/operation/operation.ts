@@ -2,6 +2,7 @@
  * Defines an operation as a single value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`.
  */
 
+import type { ChangeOf } from '../../schemas/approval.js';
 import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../domain/context.js';
 import type { Actor, Right } from '../runtime/actor.js';
@@ -43,6 +44,13 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
 
 type Handler<I extends AnyObject, O extends AnyObject> = (input: z.output<I>, ctx: Ctx) => Promise<z.input<O>>;
 
+interface Changes<I extends AnyObject> {
+  /** What kind of change it makes, by which the rules of approvals decide. */
+  change: ChangeOf;
+  /** What would be done, for the person who is to approve it; default: its preview, or a dry run if it has `dry_run`. */
+  plan?: (input: z.output<I>, ctx: Ctx) => Promise<unknown>;
+}
+
 export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
   /** `run` is the method of the user's document. */
   (
@@ -52,19 +60,19 @@ export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
      * of `dry_run`, with the number of sites as `would_affect.sites`. Over MCP these calls may need a confirmation
      * (operations §1.9).
      */
-    | { effect: 'write'; idempotent: boolean; preview?: Handler<I, O>; handle: Handler<I, O> }
+    | (Changes<I> & { effect: 'write'; idempotent: boolean; preview?: Handler<I, O>; handle: Handler<I, O> })
     /**
      * `preview` loads the targets, checks access and returns the result of the dry run; it changes nothing. It runs before the
      * confirmation is checked, so that a missing target is reported before a missing confirmation (operations §1.9).
      * `requireTarget` does the latter alone, for a preview that contacts the site: a call without confirmation must not.
      */
-    | {
+    | (Changes<I> & {
         effect: 'destroy';
         idempotent: boolean;
         requireTarget?: (input: z.output<I>, ctx: Ctx) => Promise<unknown>;
         preview: Handler<I, O>;
         handle: Handler<I, O>;
-      }
+      })
   );
 
 /** An operation or a REST row: called by its id, in this thread or in the engine thread. */
@@ -87,6 +95,8 @@ export interface Operation extends Callable<unknown, Record<string, unknown>> {
   /** Methods the run endpoint accepts (operations §1.2, §8.0 "Accept"). */
   readonly methods: readonly RunMethod[];
   readonly effect: Effect;
+  /** Null: it changes nothing. */
+  readonly change: ChangeOf | null;
   /** The right that the caller needs. */
   readonly needs: Right;
   readonly idempotent: boolean;
@@ -149,6 +159,7 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     run,
     methods: acceptedMethods(run, definition.effect, replaces && idempotent),
     effect: definition.effect,
+    change: definition.effect === 'read' ? null : definition.change,
     needs,
     idempotent,
     multi: definition.multi ?? false,
@@ -175,9 +186,24 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
         if (dry_run) return serialize(await definition.preview(parsed, ctx));
       }
       const handle = () => definition.handle(parsed, ctx);
-      return serialize(await (definition.effect === 'read' ? handle() : ctx.record(ctx, parsed, handle)));
+      if (definition.effect === 'read') return serialize(await handle());
+      const { title, change } = definition;
+      const plan = () => planOf(definition, parsed, ctx);
+      return serialize(await ctx.change(ctx, { title, input: parsed, change, plan }, handle));
     },
   };
+}
+
+/** What a call would do; undefined if that is not known beforehand. */
+async function planOf<I extends AnyObject, O extends AnyObject>(
+  definition: Exclude<Definition<I, O>, { effect: 'read' }>,
+  input: z.output<I>,
+  ctx: Ctx,
+): Promise<unknown> {
+  const { plan, preview, handle } = definition;
+  if (plan !== undefined) return plan(input, ctx);
+  if (preview !== undefined) return preview(input, ctx);
+  return (input as { dry_run?: boolean }).dry_run === undefined ? undefined : handle({ ...input, dry_run: true }, ctx);
 }
 
 const PREVIEW_FIRST = 'Preview with dry_run, then confirm.';

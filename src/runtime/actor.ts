@@ -2,7 +2,8 @@
 
 import type { Toolset } from './toolsets.js';
 
-export type Right = 'read' | 'write';
+/** `approve`: to let changes happen that others asked for, and to say which have to be asked for. */
+export type Right = 'read' | 'write' | 'approve';
 
 export type WayIn = 'mcp' | 'run' | 'rest' | 'cli' | 'jobs';
 
@@ -24,6 +25,18 @@ export interface Actor {
   name: string;
   rights: readonly Right[];
   via: WayIn;
+  /** Present = logged in on the page: a person. */
+  session?: true;
   /** Over MCP only; absent = all tools that the login allows. */
   tools?: ToolChoice;
+}
+
+/** The credential of a caller. The shell is another one than an assistant on the same machine. */
+export function credentialOf({ type, id, name, via }: Actor): string {
+  return type === 'local' ? `local:${via}` : `${type}:${id ?? name}`;
+}
+
+/** Whether a person acts: in the page, or in the shell of the machine. */
+export function isPerson({ session, type, via }: Actor): boolean {
+  return session === true || (type === 'local' && via === 'cli');
 }

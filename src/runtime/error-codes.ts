@@ -119,6 +119,18 @@ const CODES = {
     'This call deletes something and was not confirmed. Nothing changed.',
     'Preview with dry_run: true, show the user what would be deleted, then repeat with confirm: true.',
   ],
+  svc_approval_required: [
+    403,
+    'This change needs the approval of a person. Nothing changed.',
+    'Tell the user which request waits and where, and repeat the call unchanged once it is approved.',
+  ],
+  svc_approval_refused: [403, 'A person refused this change. Nothing changed.', 'Tell the user; do not ask again.'],
+  svc_change_not_allowed: [
+    403,
+    'The rules of approvals allow no such change. Nothing changed.',
+    'A person with the right to approve can make it on the page.',
+  ],
+  svc_approval_not_found: [404, 'There is no request for approval with this id.', 'Find it with list-approvals-v1.'],
   svc_site_already_exists: [409, 'A site with this URL already exists.', 'Use the existing site.'],
   svc_already_exists: [409, 'Something with this name or address already exists.', 'Use it, or choose another name.'],
   svc_module_not_available: [501, 'This module is disabled.', 'The operator can add it to SITEFLEET_MODULES.'],

@@ -77,6 +77,7 @@ type VulnerabilityFacts = {
   reference: string | null;
   fixed_in: string | null;
 };
+type ApprovalFacts = { approval_id: string; title: string };
 type TaskFacts = { task_id: number; title: string };
 
 /** Events about one site. */
@@ -198,6 +199,11 @@ type ServiceEvents = {
   'version.quarantined': { type: string; slug: string; version: string; site_url: string; scope: string };
   'version.scope_changed': { type: string; slug: string; version: string; scope: string; by: string; reason: string };
   'version.released': { type: string; slug: string; version: string; by: string };
+  /** A change waits for a person; `by` asked for it, `url` is where it can be approved. */
+  'approval.asked': ApprovalFacts & { kind: string; sites: number | null; by: string; url: string };
+  'approval.approved': ApprovalFacts;
+  'approval.refused': ApprovalFacts;
+  'approval.used': ApprovalFacts;
   'settings.changed': { group: string; fields: string[] };
   'task.started': TaskFacts;
   'task.paused': TaskFacts;
@@ -249,7 +255,8 @@ export type AlertKind =
   | 'update.suspect'
   | 'vulnerability.found'
   | 'vulnerability.summary'
-  | 'backup.failed';
+  | 'backup.failed'
+  | 'approval.asked';
 
 /** An event as stored for delivery. */
 export type Alert<K extends AlertKind = AlertKind> = {

@@ -83,6 +83,12 @@ const FACTS = {
     max_tokens: 1800,
     optional: true,
   },
+  approvals: {
+    label: 'Approvals',
+    description: 'Changes that wait for a person to approve them.',
+    max_tokens: 250,
+    optional: true,
+  },
 } as const satisfies Record<string, ToolsetFacts>;
 
 export type Toolset = keyof typeof FACTS;

@@ -8,6 +8,7 @@ import { createWebSessions } from './access/web-sessions.js';
 import { createActionLog } from './action-log/action-log.js';
 import { createActionChain } from './action-log/chain.js';
 import { createRecordedCalls } from './action-log/recorded-calls.js';
+import { createApprovals } from './approvals/approvals.js';
 import { createAudits } from './audits/audits.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
@@ -135,6 +136,7 @@ export function createStore(plain: Db, vault: Vault) {
     loginLinks: createLoginLinks(db),
     webSessions: createWebSessions(db, vault),
     keys: createKeys(db),
+    approvals: createApprovals(db),
     content: createContent(db),
     settings: createSettings(db, vault),
     toolJobs: createToolJobs(db),

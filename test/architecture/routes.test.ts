@@ -30,6 +30,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   id_or_domain: 'example.com%2Fblog',
   id_or_email: 'a%40example.com',
   key_identifier: '7',
+  approval_id: 'apr_0123456789abcdef01234567',
 };
 
 function sample(row: Route): string {
@@ -47,13 +48,14 @@ function sampleOf(row: Route, name: string): string {
 
 let app: TestApp;
 let http: Hono<HttpEnv>;
-const tokens = { read: '', write: '', read_write: '' };
+const tokens = { read: '', write: '', read_write: '', all: '' };
 
 beforeAll(async () => {
   app = await testApp({ sites: 1 });
   http = await app.service.http();
   for (const scope of ['read', 'write', 'read_write'] as const)
     tokens[scope] = (await newKey(app.service.store.keys, { scope })).token;
+  tokens.all = (await newKey(app.service.store.keys, { approves: true })).token;
 });
 
 interface Reply {
@@ -126,7 +128,10 @@ describe('every row', () => {
 
   it('needs what its method needs', () => {
     for (const { on, row, pair } of pairs(routes))
-      expect([pair, row.needs]).toEqual([pair, on === 'GET' ? 'read' : 'write']);
+      expect([pair, row.needs]).toEqual([
+        pair,
+        on === 'GET' ? 'read' : row.change === 'approvals' ? 'approve' : 'write',
+      ]);
   });
 
   it('names every parameter that has the wrong type', async () => {
@@ -138,8 +143,8 @@ describe('every row', () => {
       const query = [...names.map((name) => `${name}[not]=this`), ...rest.map((name) => `${name}=x`)].join('&');
       const reply =
         on === 'GET'
-          ? await send(on, `${sample(row)}?${query}`, tokens.read_write)
-          : await send(on, sample(row), tokens.read_write, wrong);
+          ? await send(on, `${sample(row)}?${query}`, tokens.all)
+          : await send(on, sample(row), tokens.all, wrong);
       expect([pair, reply.status, reply.body.code]).toEqual([pair, 400, 'rest_invalid_param']);
       const named = Object.keys(reply.body.data.params);
       const lacking = names.filter(
@@ -155,7 +160,7 @@ describe('every row', () => {
       if (required.length === 0) continue;
       // What the path says already, so that the body is not empty.
       const body = Object.fromEntries(row.pathParams.map((name) => [name, decodeURIComponent(sampleOf(row, name))]));
-      const reply = await send(on, sample(row), tokens.read_write, on === 'GET' ? undefined : body);
+      const reply = await send(on, sample(row), tokens.all, on === 'GET' ? undefined : body);
       if (reply.body.code === 'empty_body') continue;
       const params = reply.body.data.params as string[];
       expect([pair, reply.body.code, [...params].sort()]).toEqual([
@@ -257,13 +262,19 @@ describe('the interface description', () => {
     expect(parts.filter((part) => !text.includes(`"${part}"`))).toEqual([]);
     for (const name of ['Site', 'Plugin', 'Theme', 'Monitor', 'Client', 'Tag', 'Task', 'Cost', 'Post', 'Comment'])
       expect(Object.keys(schemas)).toContain(name);
-    // Free-form texts of callers, structures of plugins, and additional data of errors.
+    // Free-form texts of callers, structures of plugins, additional data of errors, and inputs and previews of any call.
     expect(untyped(described).sort()).toEqual(
       [
         '/pro-reports/{id_or_domain}/records post values {}',
         'Error data {}',
         'Failed [] {}',
         'PostDetail post_custom {} []',
+        ...['', '/{approval_id}', '/{approval_id}/approve', '/{approval_id}/refuse'].flatMap((path) =>
+          ['input', 'plan'].map(
+            (name) =>
+              `/approvals${path} ${path.endsWith('e') ? 'post' : 'get'} data${path === '' ? ' []' : ''} ${name}`,
+          ),
+        ),
         ...['create', 'update', 'delete', 'sync', 'reconnect', 'disconnect', 'suspend', 'unsuspend', 'check'].map(
           (group) => `/sites/batch post ${group} [] error data {}`,
         ),

@@ -119,6 +119,7 @@ const work = defineOperation({
   about: 'Reports progress.',
   instructions: 'Empty list means all.',
   effect: 'write',
+  change: 'other',
   idempotent: false,
   multi: true,
   input: () => z.object({ site_id_or_domain: siteRef(), steps: int(0, 1000).default(0), fail: z.string().default('') }),
@@ -148,6 +149,7 @@ const remove = defineOperation({
   title: 'Delete a thing',
   about: 'Deletes.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: true,
   input: () => z.object({ tag_id: int(1), ...confirmation() }),
   output: () => z.object({ deleted: z.boolean(), dry_run: z.boolean().optional() }),
@@ -227,7 +229,16 @@ export async function startSurfaces(
   });
   const invoke: Invoke = (operation, raw, caller) => {
     const record = (_ctx: Ctx, _input: unknown, work: () => Promise<unknown>) => work();
-    const ctx = { ...caller, record, progress: caller.progress ?? (() => {}), config, clock, log } as unknown as Ctx;
+    const change = (_ctx: Ctx, _asked: unknown, work: () => Promise<unknown>) => work();
+    const ctx = {
+      ...caller,
+      record,
+      change,
+      progress: caller.progress ?? (() => {}),
+      config,
+      clock,
+      log,
+    } as unknown as Ctx;
     return operation.call(raw, ctx);
   };
   const core = createMcpCore({

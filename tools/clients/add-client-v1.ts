@@ -8,6 +8,7 @@ export default defineOperation({
   title: 'Create a client',
   about: 'Creates a client and moves selected_sites to it, even from another client.',
   effect: 'write',
+  change: 'other',
   idempotent: false,
   input: () =>
     z.object({

@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Delete a client',
   about: 'Deletes a client; its sites stay, suspended ones suspended.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: false,
   input: () => z.object({ client_id_or_email: clientRef(), ...confirmation() }),
   output: () =>

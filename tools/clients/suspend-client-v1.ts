@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Suspend a client and its sites',
   about: 'Suspends a client and all its sites, excluding them from syncs and updates.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
   output: () => z.object({ suspended: z.boolean(), ...clientHead(), sites_suspended: z.number().int() }),

@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Lift a client suspension',
   about: 'Reactivates a client and its sites; reconnects if needed.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
   output: () =>

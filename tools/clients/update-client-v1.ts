@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Change a client',
   about: 'Changes the given fields of a client; "" clears a text.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
   input: () =>
     z.object({

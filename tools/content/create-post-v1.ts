@@ -11,6 +11,7 @@ export default defineOperation({
   title: 'Create a post',
   about: 'Creates a post or page on a site, as a draft by default.',
   effect: 'write',
+  change: 'content',
   idempotent: false,
 
   input: () =>

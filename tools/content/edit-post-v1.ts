@@ -11,6 +11,7 @@ export default defineOperation({
   about:
     'Changes the given fields of a post or page; "" clears a text. Refused while someone is editing it on the site.',
   effect: 'write',
+  change: 'content',
   idempotent: true,
   replaces: true,
 

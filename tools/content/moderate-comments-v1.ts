@@ -11,6 +11,7 @@ export default defineOperation({
   about:
     'Approves, unapproves, trashes or restores comments of a site, or marks them as spam or not, and verifies each.',
   effect: 'write',
+  change: 'content',
   idempotent: true,
 
   input: () =>

@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Publish or trash a post',
   about: 'Publishes or unpublishes a post, or moves it to or out of the trash.',
   effect: 'write',
+  change: 'content',
   idempotent: true,
 
   input: () =>

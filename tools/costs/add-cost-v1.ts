@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Create a cost',
   about: 'Records what is paid for sites, tags or clients. A subscription needs renewal_type.',
   effect: 'write',
+  change: 'other',
   idempotent: false,
 
   input: () =>

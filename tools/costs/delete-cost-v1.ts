@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Delete a cost',
   about: 'Deletes a cost record.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: false,
 
   input: () => z.object({ cost_id: costId(), ...confirmation() }),

@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Change a cost',
   about: 'Changes the given fields of a cost. Lists of sites, tags and clients replace the current ones.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
   replaces: true,
 

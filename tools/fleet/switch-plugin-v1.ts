@@ -13,6 +13,7 @@ export default defineOperation({
     'Empty site list = ALL connected sites where its state differs. Activates or deactivates a plugin and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   effect: 'write',
+  change: 'installs',
   idempotent: true,
   multi: true,
 

@@ -12,6 +12,7 @@ export default defineOperation({
   about: 'Lifts suspensions; reconnects if needed.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
   multi: true,
 

@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Acknowledge an incident',
   about: 'Marks an incident as seen by a person, or removes the mark. Checks and alerts continue as before.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
 
   input: () =>

@@ -13,6 +13,7 @@ export default defineOperation({
   title: 'Check a site now',
   about: "Checks a site's uptime, certificate or domain now and stores the result. Down is a result, not an error.",
   effect: 'write',
+  change: 'refresh',
   idempotent: true,
 
   input: () =>

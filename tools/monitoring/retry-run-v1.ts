@@ -10,6 +10,7 @@ export default defineOperation({
   about: 'Applies the updates that failed in a run again, as a new run; not what broke a site or was rolled back.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   effect: 'write',
+  change: { kind: 'updates', sites: 'planned' },
   idempotent: false,
   replaces: true,
   multi: true,

@@ -10,6 +10,7 @@ export default defineOperation({
   about:
     'Installs or renews the guard, a must-use plugin, on a site. Updates are then checked, and rolled back if they break the site.',
   effect: 'write',
+  change: 'installs',
   idempotent: true,
 
   input: () =>

@@ -11,6 +11,7 @@ export default defineOperation({
   about: 'Allows a quarantined version to be installed again on every site.',
   instructions: 'Only when a person asked for it.',
   effect: 'write',
+  change: 'updates',
   idempotent: false,
 
   input: () =>

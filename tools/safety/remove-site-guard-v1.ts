@@ -9,6 +9,7 @@ export default defineOperation({
   title: "Remove a site's guard",
   about: 'Removes the guard and its snapshots from a site.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: false,
 
   input: () => z.object({ site_id_or_domain: siteRef(), ...confirmation() }),

@@ -12,6 +12,7 @@ export default defineOperation({
   about:
     'Rolls a plugin or theme back to an earlier version and checks the site. Name a change, or site, type and slug.',
   effect: 'write',
+  change: 'updates',
   idempotent: true,
 
   input: () =>

@@ -14,6 +14,7 @@ export default defineOperation({
     'Updates a site item by item, checks it before and after each, and rolls back what breaks it. Weaker without a guard.',
   instructions: 'Start with dry_run: it shows how each item is protected.',
   effect: 'write',
+  change: 'updates',
   idempotent: false,
   replaces: true,
 

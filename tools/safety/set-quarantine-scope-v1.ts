@@ -11,6 +11,7 @@ export default defineOperation({
   about: 'Quarantines a version on every site, or only where it broke one.',
   instructions: 'Only when a person asked for it.',
   effect: 'write',
+  change: 'updates',
   idempotent: true,
 
   input: () =>

@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Activate plugins',
   about: 'Activates plugins and verifies each.',
   effect: 'write',
+  change: 'installs',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), slugs: slugs().describe('From get-site-plugins-v1.') }),

@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Switch the active theme',
   about: 'Switches a site to another installed theme and verifies it.',
   effect: 'write',
+  change: 'installs',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), slug: slug().describe('From get-site-themes-v1.') }),

@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Connect a new site',
   about: 'Connects a WordPress site that runs MainWP Child.',
   effect: 'write',
+  change: { kind: 'connections', sites: 1 },
   idempotent: false,
 
   input: () =>

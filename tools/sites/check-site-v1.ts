@@ -10,6 +10,7 @@ export default defineOperation({
   title: "Check one site's reachability",
   about: 'Visits the front page once. Unreachable is a result, not an error.',
   effect: 'write',
+  change: 'refresh',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),

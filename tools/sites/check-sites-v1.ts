@@ -12,6 +12,7 @@ export default defineOperation({
   about: 'Empty site list = ALL sites. Visits front pages and stores the results.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
+  change: 'refresh',
   idempotent: true,
   multi: true,
 

@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Delete plugins',
   about: 'Deletes plugins and verifies each.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: false,
 
   input: () =>

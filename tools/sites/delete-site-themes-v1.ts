@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Delete themes',
   about: 'Deletes themes and verifies each. The active one and its parent are refused.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: false,
 
   input: () =>

@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Remove a site record',
   about: 'Permanently removes a site and its history here. The site itself keeps running.',
   effect: 'destroy',
+  change: 'site_deletions',
   idempotent: false,
 
   input: () => z.object({ site_id_or_domain: siteRef(), ...confirmation() }),

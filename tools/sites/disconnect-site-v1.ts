@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Disconnect one site',
   about: 'Stops contacting a site until reconnect-site-v1. The site is not notified.',
   effect: 'write',
+  change: 'disconnections',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),

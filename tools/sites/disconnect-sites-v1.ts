@@ -10,6 +10,7 @@ export default defineOperation({
   about: 'Stops contacting sites until they are reconnected.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
+  change: 'disconnections',
   idempotent: true,
   multi: true,
 

@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Reconnect one site',
   about: 'Restores a lost connection, with a new key if needed. No password.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),

@@ -19,6 +19,7 @@ export default defineOperation({
   about: 'Empty site list = ALL disconnected sites. Restores lost connections.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
   multi: true,
 

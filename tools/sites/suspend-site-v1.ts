@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Suspend one site',
   about: 'Excludes a site from syncs and updates until unsuspend-site-v1.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),

@@ -10,6 +10,7 @@ export default defineOperation({
   about: 'Excludes sites from syncs and updates.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
   multi: true,
 

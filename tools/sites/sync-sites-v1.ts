@@ -12,6 +12,7 @@ export default defineOperation({
   about: 'Empty site list = ALL sites except suspended ones. Fetches fresh data from sites.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
+  change: 'refresh',
   idempotent: true,
   multi: true,
 

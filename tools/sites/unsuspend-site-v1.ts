@@ -11,6 +11,7 @@ export default defineOperation({
   title: 'Lift a site suspension',
   about: 'Lifts a suspension; reconnects if needed.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),

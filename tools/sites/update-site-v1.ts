@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Change site settings',
   about: 'Changes what is stored about a site. To keep its tags, use add_tags.',
   effect: 'write',
+  change: 'connections',
   idempotent: true,
 
   input: () =>

@@ -13,6 +13,7 @@ export default defineOperation({
   about:
     'Ends a job: sites whose turn has not come are left alone, one in progress may still finish. What was done stays.',
   effect: 'destroy',
+  change: 'other',
   idempotent: false,
 
   input: () => z.object({ job_id: jobId(), ...confirmation() }),

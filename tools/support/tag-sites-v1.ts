@@ -14,6 +14,7 @@ export default defineOperation({
   title: 'Tag several sites',
   about: 'Adds tags to sites and removes tags from them, by name or id. Their other tags stay.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
 
   input: () =>

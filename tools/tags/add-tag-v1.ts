@@ -8,6 +8,7 @@ export default defineOperation({
   title: 'Create a tag',
   about: 'Creates a tag; update-site-v1 assigns it to sites.',
   effect: 'write',
+  change: 'other',
   idempotent: false,
   input: () =>
     z.object({

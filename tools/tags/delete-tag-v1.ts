@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Delete a tag',
   about: 'Deletes a tag but keeps its sites.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: true,
   input: () => z.object({ tag_id: tagRef(), ...confirmation() }),
   output: () =>

@@ -8,6 +8,7 @@ export default defineOperation({
   title: 'Change a tag',
   about: 'Renames or recolors a tag; omitted fields stay.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
   input: () =>
     z.object({

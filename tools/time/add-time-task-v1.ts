@@ -13,6 +13,7 @@ export default defineOperation({
   title: 'Add a task',
   about: 'Adds a task to the time tracker, with time already worked or a running timer.',
   effect: 'write',
+  change: 'other',
   idempotent: false,
 
   input: () =>

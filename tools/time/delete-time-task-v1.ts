@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Delete a task',
   about: 'Deletes a task and its time.',
   effect: 'destroy',
+  change: 'deletions',
   idempotent: false,
 
   input: () => z.object({ task_id: taskId(), ...confirmation() }),

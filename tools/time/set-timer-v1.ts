@@ -11,6 +11,7 @@ export default defineOperation({
   title: 'Start or stop a timer',
   about: 'Starts, pauses or stops the timer of a task. A stopped task is completed.',
   effect: 'write',
+  change: 'other',
   idempotent: false,
 
   input: () => z.object({ task_id: taskId(), step: z.enum(['start', 'pause', 'stop']).describe('stop completes it.') }),

@@ -11,6 +11,7 @@ export default defineOperation({
   title: 'Change a task',
   about: 'Changes the given fields of a task. Once completed: only texts, price and payment status.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
   replaces: true,
 

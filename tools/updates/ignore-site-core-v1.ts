@@ -10,6 +10,7 @@ export default defineOperation({
   about: "Ignores or restores a site's core updates.",
   instructions: 'update-site-core-v1 applies them anyway.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), action: ignoreAction() }),

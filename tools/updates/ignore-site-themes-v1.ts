@@ -11,6 +11,7 @@ export default defineOperation({
   about: 'Ignores or restores theme updates on a site, for every version.',
   instructions: 'Excluded from lists and updates.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), action: ignoreAction(), slugs: slugs() }),

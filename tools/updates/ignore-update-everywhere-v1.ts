@@ -9,6 +9,7 @@ export default defineOperation({
   title: 'Ignore an update on every site',
   about: 'Ignores or restores one update on every site, including future ones: for good, until a time, or one version.',
   effect: 'write',
+  change: { kind: 'other', sites: 'all' },
   idempotent: true,
 
   input: () =>

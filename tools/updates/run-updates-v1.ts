@@ -13,6 +13,7 @@ export default defineOperation({
   about: 'Empty site list = ALL sites with updates. Applies updates on offer and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   effect: 'write',
+  change: 'updates',
   idempotent: false,
   replaces: true,
   multi: true,

@@ -11,6 +11,7 @@ export default defineOperation({
   about: "Adds a core, plugin or theme to a site's ignore list for every version, or removes it.",
   instructions: 'The slug need not be installed.',
   effect: 'write',
+  change: 'other',
   idempotent: true,
 
   input: () =>

@@ -13,6 +13,7 @@ export default defineOperation({
     'Empty site list = ALL sites except suspended ones. Applies every update on offer, core included, and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   effect: 'write',
+  change: 'updates',
   idempotent: false,
   replaces: true,
   multi: true,

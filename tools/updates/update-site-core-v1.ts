@@ -2,6 +2,7 @@ import { continuedFields, siteRef } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
 import { aboutUpdates, changeFields, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
+import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { updateCore } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -11,6 +12,7 @@ export default defineOperation({
   about: 'Updates WordPress itself and verifies it.',
   instructions: 'Ignore lists do not apply.',
   effect: 'write',
+  change: 'updates',
   idempotent: false,
   replaces: true,
 
@@ -27,6 +29,8 @@ export default defineOperation({
       ...aboutUpdates(),
       ...continuedFields(),
     }),
+
+  plan: ({ site_id_or_domain }, ctx) => previewUpdates(ctx, [site_id_or_domain], ['core'], []),
 
   handle: ({ site_id_or_domain }, ctx) => updateCore(ctx, site_id_or_domain),
 });

@@ -2,6 +2,7 @@ import { continuedFields, siteRef } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
 import { aboutUpdates, applyError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
+import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { updateTranslations } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -11,6 +12,7 @@ export default defineOperation({
   about: "Installs a site's translation updates and verifies them.",
   instructions: 'Nothing on offer: updated is false.',
   effect: 'write',
+  change: 'updates',
   idempotent: false,
   replaces: true,
 
@@ -25,6 +27,8 @@ export default defineOperation({
       ...aboutUpdates(),
       ...continuedFields(),
     }),
+
+  plan: ({ site_id_or_domain }, ctx) => previewUpdates(ctx, [site_id_or_domain], ['translations'], []),
 
   handle: ({ site_id_or_domain }, ctx) => updateTranslations(ctx, site_id_or_domain),
 });

@@ -9,12 +9,16 @@ import { withStorageError } from '../storage-messages.js';
 import { requireGrant } from './grants.js';
 import { userOfCaller } from './user-of-caller.js';
 
-const TITLES: Record<Right, string> = { read: 'Read', write: 'Write & Delete' };
+const TITLES: Record<Right, string> = { read: 'Read', write: 'Write & Delete', approve: 'Approve' };
+
 const RIGHTS: Record<KeyScope, Right[]> = { read: ['read'], write: ['write'], read_write: ['read', 'write'] };
+
+const rightsOf = ({ scope, approves }: Pick<KeyRow, 'scope' | 'approves'>): Right[] =>
+  approves ? [...RIGHTS[scope], 'approve'] : RIGHTS[scope];
 
 /** As shown to callers. `permissions` are titles for people. */
 function keyView(key: KeyRow) {
-  const rights = RIGHTS[key.scope];
+  const rights = rightsOf(key);
   return {
     id: key.legacy_id ?? key.id,
     user_id: key.user_id,
@@ -44,13 +48,17 @@ export async function listKeys(ctx: Ctx, page: number, perPage: number) {
  * Creates a key of the caller's user; its token is returned only here. Throws `svc_rest_insufficient_permission` for a scope the caller
  * lacks.
  */
-export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope; description: string }) {
+export async function addKey(
+  ctx: Ctx,
+  input: { active: boolean; scope: KeyScope; approves: boolean; description: string },
+) {
   // Otherwise a write-only key could create a key that can read.
-  requireGrant(ctx, RIGHTS[input.scope], 'permissions');
+  requireGrant(ctx, rightsOf(input), 'permissions');
   const user_id = await userOfCaller(ctx);
   const { key, token } = await withStorageError('create_key_failed', 'The key was not stored.', () =>
     ctx.store.keys.add({
       scope: input.scope,
+      approves: input.approves,
       description: input.description,
       enabled: input.active,
       user_id,
@@ -63,8 +71,8 @@ export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope
 
 /** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
 export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
-  await known(ctx, ref);
-  if (change.scope !== undefined) requireGrant(ctx, RIGHTS[change.scope], 'permissions');
+  const { scope, approves } = { ...(await known(ctx, ref)), ...definedOf(change) };
+  requireGrant(ctx, rightsOf({ scope, approves }), 'permissions');
   const outcome = await withStorageError('update_key_failed', 'The key was not changed.', () =>
     ctx.store.keys.change(ref, change, true),
   );
@@ -74,6 +82,13 @@ export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
   const fields = Object.keys(change).filter((name) => change[name as keyof KeyChange] !== undefined);
   ctx.events.emit({ name: 'key.updated', facts: { key_id: key.id, fields, by: ctx.actor.name } });
   return keyView(key);
+}
+
+/** The given members. */
+function definedOf<T extends object>(change: T): Partial<{ [K in keyof T]: NonNullable<T[K]> }> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<{
+    [K in keyof T]: NonNullable<T[K]>;
+  }>;
 }
 
 /** Returns the removed key. Throws as `changeKey`. */
@@ -91,7 +106,7 @@ export async function removeKey(ctx: Ctx, ref: KeyRef) {
 async function known(ctx: Ctx, ref: KeyRef): Promise<KeyRow> {
   const key = await ctx.store.keys.find(ref);
   if (key === undefined) throw notFound(ref);
-  requireGrant(ctx, RIGHTS[key.scope], 'key_identifier');
+  requireGrant(ctx, rightsOf(key), 'key_identifier');
   return key;
 }
 

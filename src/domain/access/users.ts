@@ -25,12 +25,29 @@ interface LoginLink {
 
 /** Lifetime of a link that is sent to someone, unless it is used before. */
 const INVITATION_MS = 24 * 3600_000;
-const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
+/** What a user may do with the records; the right to approve comes besides. */
+export type Level = 'read' | 'write';
+
+const RIGHTS: Record<Level, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
+
+const rightsWith = (level: Level, approves: boolean): UserRight[] =>
+  approves ? [...RIGHTS[level], 'approve'] : RIGHTS[level];
+
+const levelOf = (rights: readonly UserRight[]): Level => (rights.includes('write') ? 'write' : 'read');
 
 /** As shown to callers. Without a password, only a login link lets the user in, until one is chosen. */
 function userView({ id, name, rights, enabled, has_password, api_keys, created_at }: UserRow) {
-  const right: UserRight = rights.includes('write') ? 'write' : 'read';
-  return { id, name, right, active: enabled, has_password, api_keys, created: isoTime(created_at) };
+  const may_approve = rights.includes('approve');
+  return {
+    id,
+    name,
+    right: levelOf(rights),
+    may_approve,
+    active: enabled,
+    has_password,
+    api_keys,
+    created: isoTime(created_at),
+  };
 }
 
 /** One page, by name. */
@@ -41,19 +58,21 @@ export async function listUsers(ctx: Pick<UserCtx, 'store'>, page: number, perPa
 
 interface NewUser {
   name: string;
-  right: UserRight;
+  right: Level;
+  may_approve?: boolean | undefined;
   /** Null for none: the answer has a link, and the person who opens it chooses a password. */
   password: string | null;
 }
 
 /** Throws `svc_invalid_input`, `svc_already_exists`, `svc_rest_insufficient_permission`. */
 export async function addUser(ctx: UserCtx, input: NewUser): Promise<{ data: UserView } & Partial<LoginLink>> {
-  const { name, right, password } = input;
-  requireGrant(ctx, RIGHTS[right], 'right');
+  const { name, right, may_approve = false, password } = input;
+  const rights = rightsWith(right, may_approve);
+  requireGrant(ctx, rights, 'right');
   requireName(name);
   const { users } = ctx.store;
   const password_hash = await hashOf(ctx, password);
-  const user = await users.add({ name, password_hash, rights: RIGHTS[right], now: ctx.clock.now() });
+  const user = await users.add({ name, password_hash, rights, now: ctx.clock.now() });
   if (user === undefined)
     throw new ServiceError('svc_already_exists', `There is a user ${JSON.stringify(name)} already. Nothing changed.`, {
       field: 'name',
@@ -65,7 +84,8 @@ export async function addUser(ctx: UserCtx, input: NewUser): Promise<{ data: Use
 }
 
 interface UserChange {
-  right?: UserRight | undefined;
+  right?: Level | undefined;
+  may_approve?: boolean | undefined;
   /** Null removes it: the answer has a link, and the person who opens it chooses a new one. */
   password?: string | null | undefined;
   active?: boolean | undefined;
@@ -79,19 +99,20 @@ interface UserChange {
 export async function changeUser(
   ctx: UserCtx,
   ref: UserRef,
-  { right, password, active }: UserChange,
+  { right, may_approve, password, active }: UserChange,
 ): Promise<{ data: UserView } & Partial<LoginLink>> {
   const before = await known(ctx, ref);
   // A caller who sets a password can log in as that user: this must not lead to a right that the caller lacks.
-  requireGrant(ctx, [...before.rights, ...(right === undefined ? [] : RIGHTS[right])], 'user_id');
+  const rights = rightsWith(right ?? levelOf(before.rights), may_approve ?? before.rights.includes('approve'));
+  requireGrant(ctx, [...before.rights, ...rights], 'user_id');
   if (password === null && !(active ?? before.enabled)) throw switchedOff(before.name);
   const change = {
-    rights: right === undefined ? undefined : RIGHTS[right],
+    rights: right === undefined && may_approve === undefined ? undefined : rights,
     password_hash: password === undefined ? undefined : await hashOf(ctx, password),
     enabled: active,
   };
   requireDone(await ctx.store.users.change(before.id, change, true), before.name);
-  const fields = Object.entries({ right, password, active }).flatMap(([field, value]) =>
+  const fields = Object.entries({ right, may_approve, password, active }).flatMap(([field, value]) =>
     value === undefined ? [] : [field],
   );
   ctx.events.emit({ name: 'user.updated', facts: { user_id: before.id, user_name: before.name, fields } });

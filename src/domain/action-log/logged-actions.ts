@@ -203,6 +203,10 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'user.created': record('user', 'created'),
   'user.updated': record('user', 'updated'),
   'user.deleted': record('user', 'deleted'),
+  'approval.asked': record('approval', 'asked'),
+  'approval.approved': record('approval', 'approved'),
+  'approval.refused': record('approval', 'refused'),
+  'approval.used': record('approval', 'used'),
   'settings.changed': ({ group, fields }) => ({
     context: 'settings',
     action: 'updated',

@@ -21,6 +21,8 @@ interface Words {
   lines: string[];
   /** URL of the site concerned; '' if there are several. */
   url: string;
+  /** Of the link to it. */
+  label: string;
   page: string | null;
   tone: Tone;
   at: number;
@@ -78,19 +80,25 @@ export function chatPost(
 }
 
 function wordsFor(alerts: readonly MailedAlert[], { page, zone, test }: MessageOptions): Words {
-  const messages = alerts.map((alert) => ({ ...wordsOf(alert, zone), tone: toneOf(alert.kind), at: alert.at }));
+  const messages = alerts.map((alert) => ({
+    ...wordsOf(alert, zone),
+    label: alert.kind === 'approval.asked' ? 'Look at the request' : 'Open the site',
+    tone: toneOf(alert.kind),
+    at: alert.at,
+  }));
   const [first] = messages;
   const prefix = test ? 'Test: ' : '';
   if (first === undefined) throw new RangeError('A message needs at least one alert.');
   if (messages.length === 1) {
-    const { subject, text, url, tone, at } = first;
-    return { title: `${prefix}${subject}`, lines: [text], url, page, tone, at };
+    const { subject, text, url, label, tone, at } = first;
+    return { title: `${prefix}${subject}`, lines: [text], url, label, page, tone, at };
   }
   const left = messages.length - LINES;
   return {
     title: `${prefix}${messages.length} alerts`,
     lines: [...messages.slice(0, LINES).map(({ text }) => text), ...(left > 0 ? [`And ${left} more.`] : [])],
     url: '',
+    label: '',
     page,
     tone: (['bad', 'warning'] as const).find((worst) => messages.some(({ tone }) => tone === worst)) ?? 'good',
     at: Math.max(...messages.map(({ at }) => at)),
@@ -105,9 +113,9 @@ const CHATS: Readonly<Record<Exclude<RecipientType, 'webhook'>, (target: AlertTa
   ntfy,
 };
 
-function linksOf({ url, page }: Words): { label: string; url: string }[] {
+function linksOf({ url, label, page }: Words): { label: string; url: string }[] {
   return [
-    ...(/^https?:\/\//.test(url) ? [{ label: 'Open the site', url }] : []),
+    ...(/^https?:\/\//.test(url) ? [{ label, url }] : []),
     ...(page === null ? [] : [{ label: 'Open Sitefleet', url: page }]),
   ];
 }

@@ -31,6 +31,7 @@ const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'vulnerability.found': 'vulnerability',
   'vulnerability.summary': 'vulnerability',
   'backup.failed': 'backup',
+  'approval.asked': 'approval',
 };
 
 /** The mail type for alerts of a kind. */
@@ -51,6 +52,7 @@ const WARNINGS: ReadonlySet<AlertKind> = new Set([
   'domain.expiring',
   'site.unhealthy',
   'update.suspect',
+  'approval.asked',
 ]);
 
 export function toneOf(kind: AlertKind): Tone {
@@ -119,6 +121,11 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
     }
     case 'vulnerability.summary':
       return `${what} became known on ${Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`}. Rated critical: ${Number(facts.critical) === 0 ? 'none' : say('critical')}.`;
+    case 'approval.asked': {
+      const many = Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`;
+      const where = typeof facts.sites !== 'number' || facts.sites === 0 ? '' : ` on ${many}`;
+      return `${what} waits for approval: ${say('title')}${where}, asked for by ${say('by')}.`;
+    }
     case 'backup.failed':
       return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is from ${say('last_backup').slice(0, 10)}.`}`;
   }
@@ -149,6 +156,7 @@ function inDays(days: unknown): string {
 /** What it is about: mostly a site, by its name. */
 export function subjectOf(alert: MailedAlert, facts: Facts): string {
   if (alert.kind === 'backup.failed') return 'The database';
+  if (alert.kind === 'approval.asked') return 'A change';
   if (alert.kind === 'vulnerability.summary')
     return Number(facts.vulnerabilities) === 1
       ? '1 vulnerability'

@@ -6,7 +6,7 @@ import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { assignments } from '../driver/rows.js';
 import { hashToken } from '../vault/vault.js';
-import { rightsOf as rightsOfUser } from './users.js';
+import { rightsOf as rightsOfUser, type UserRight } from './users.js';
 
 export type KeyScope = 'read' | 'write' | 'read_write';
 
@@ -18,6 +18,8 @@ export interface KeyRow {
   user_id: number | null;
   description: string;
   scope: KeyScope;
+  /** Whether it may also approve. */
+  approves: boolean;
   /** Last 7 characters of the key part, to tell keys apart on a screen. */
   last7: string;
   enabled: boolean;
@@ -28,6 +30,7 @@ export interface KeyRow {
 
 interface NewKey {
   scope: KeyScope;
+  approves?: boolean | undefined;
   description: string;
   enabled: boolean;
   user_id: number | null;
@@ -36,6 +39,7 @@ interface NewKey {
 
 export interface KeyChange {
   scope?: KeyScope | undefined;
+  approves?: boolean | undefined;
   description?: string | undefined;
   enabled?: boolean | undefined;
 }
@@ -47,7 +51,7 @@ export type KeyRef = number | string;
 export type KeyOutcome = 'done' | 'absent' | 'last_writer';
 
 const COLUMNS =
-  'k.id, k.version, k.legacy_id, k.user_id, k.description, k.scope, k.last7, k.enabled, k.last_access, k.created_at';
+  'k.id, k.version, k.legacy_id, k.user_id, k.description, k.scope, k.approves, k.last7, k.enabled, k.last_access, k.created_at';
 
 /**
  * A condition in the statement itself, so that two concurrent calls cannot remove the last two: a key with one of these
@@ -71,6 +75,7 @@ function keyOf(row: Row): KeyRow {
     user_id: row.user_id === null ? null : Number(row.user_id),
     description: String(row.description),
     scope: row.scope as KeyScope,
+    approves: row.approves === 1,
     last7: String(row.last7),
     enabled: row.enabled === 1,
     last_access: row.last_access === null ? null : Number(row.last_access),
@@ -85,8 +90,9 @@ function refPredicate(ref: KeyRef): { where: string; arg: Value } {
     : { where: "legacy_id = ? AND version = 'v1'", arg: ref };
 }
 
-export function rightsOf(scope: KeyScope): ('read' | 'write')[] {
-  return scope === 'read_write' ? ['read', 'write'] : [scope];
+export function rightsOf({ scope, approves }: Pick<KeyRow, 'scope' | 'approves'>): UserRight[] {
+  const rights: UserRight[] = scope === 'read_write' ? ['read', 'write'] : [scope];
+  return approves ? [...rights, 'approve'] : rights;
 }
 
 export function createKeys(db: Db) {
@@ -123,7 +129,7 @@ export function createKeys(db: Db) {
       );
       if (row === undefined) return undefined;
       const key = keyOf(row);
-      const rights = rightsOf(key.scope);
+      const rights = rightsOf(key);
       const lasting = row.user_rights === null ? rights : rightsOfUser({ rights: row.user_rights ?? null });
       return {
         identity: {
@@ -143,14 +149,15 @@ export function createKeys(db: Db) {
       const secret = randomBytes(20).toString('hex');
       const part = randomBytes(20).toString('hex');
       const { lastId } = await db.run(
-        `INSERT INTO api_key (version, key_hash, secret_hash, last7, description, scope, enabled, user_id, created_at)
-         VALUES ('v2', ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO api_key (version, key_hash, secret_hash, last7, description, scope, approves, enabled, user_id, created_at)
+         VALUES ('v2', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
           hashToken(part),
           hashToken(secret),
           part.slice(-7),
           key.description,
           key.scope,
+          key.approves ?? false,
           key.enabled,
           key.user_id,
           key.now,
@@ -167,8 +174,8 @@ export function createKeys(db: Db) {
      */
     async change(ref: KeyRef, change: KeyChange, keepWriter = false): Promise<KeyOutcome> {
       const { where, arg } = refPredicate(ref);
-      const { scope, description, enabled } = change;
-      const set = assignments({ scope, description, enabled });
+      const { scope, approves, description, enabled } = change;
+      const set = assignments({ scope, approves, description, enabled });
       if (set.text === '') return (await find(ref)) === undefined ? 'absent' : 'done';
       const off = enabled === false;
       const guards = [
@@ -188,6 +195,15 @@ export function createKeys(db: Db) {
       const guard = keepWriter ? ` AND ${KEEPS_BOTH} AND ${KEEPS_WRITER}` : '';
       const { changes } = await db.run(`DELETE FROM api_key WHERE ${where}${guard}`, [arg]);
       return changes > 0 ? 'done' : refused(ref);
+    },
+
+    /** Notes that an assistant has used a key, for good. */
+    async markAssistant(id: number, now: number): Promise<void> {
+      await db.run('UPDATE api_key SET assistant_at = ? WHERE id = ? AND assistant_at IS NULL', [now, id]);
+    },
+
+    async isAssistants(id: number): Promise<boolean> {
+      return (await db.one('SELECT 1 FROM api_key WHERE id = ? AND assistant_at IS NULL', [id])) === undefined;
     },
 
     /** Records the use of a key. */

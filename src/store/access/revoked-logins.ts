@@ -5,7 +5,7 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type KeyScope, rightsOf as rightsOfScope } from './keys.js';
+import { type KeyScope, rightsOf as rightsOfKey } from './keys.js';
 import { rightsOf, type UserRight } from './users.js';
 
 interface Login {
@@ -35,7 +35,9 @@ export interface RevokedLogins {
 export async function loginsOf(db: Db): Promise<Logins> {
   const [instance = [], keys = [], users = []] = await db.read([
     sql("SELECT value FROM instance WHERE key = 'dashboard_url'"),
-    sql("SELECT id, key_hash, description, scope FROM api_key WHERE version = 'v2' AND enabled = 1 ORDER BY id"),
+    sql(
+      "SELECT id, key_hash, description, scope, approves FROM api_key WHERE version = 'v2' AND enabled = 1 ORDER BY id",
+    ),
     sql('SELECT id, name, name_key, rights, password_hash FROM user WHERE enabled = 1 ORDER BY name_key'),
   ]);
   return {
@@ -45,8 +47,8 @@ export async function loginsOf(db: Db): Promise<Logins> {
   };
 }
 
-function keyOf({ id, description, scope }: Row): Login {
-  const rights = rightsOfScope(scope as KeyScope);
+function keyOf({ id, description, scope, approves }: Row): Login {
+  const rights = rightsOfKey({ scope: scope as KeyScope, approves: approves === 1 });
   return { id: Number(id), name: `#${id} ${description}`.trim(), rights, password_hash: '' };
 }
 
@@ -71,9 +73,11 @@ export async function keepRevoked(db: Db, replaced: Logins): Promise<RevokedLogi
   const lost = new Set(weaker.filter(({ left }) => !left.includes('write')).map(({ name }) => name));
   const someone = [...users.values()].some(({ name, rights }) => rights.includes('write') && !lost.has(name));
   const weakerUsers = someone ? weaker : [];
-  const scopeOf = (left: readonly UserRight[]) => left.join('_');
+  const scopeOf = (left: readonly UserRight[]) => left.filter((right) => right !== 'approve').join('_');
+  const approvingNoMore = weakerKeys.filter(({ left }) => !left.includes('approve'));
   await db.batch([
     ...weakerKeys.map(({ id, left }) => withRights('api_key', 'scope', id, scopeOf(left))),
+    ...approvingNoMore.map(({ id }) => sql('UPDATE api_key SET approves = 0 WHERE id = ?', id)),
     ...weakerUsers.map(({ id, left }) => withRights('user', 'rights', id, left.join(','))),
   ]);
   const other = [...users].filter(([key, { password_hash }]) => {

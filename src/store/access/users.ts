@@ -6,7 +6,7 @@ import { countOf, readPage } from '../driver/lists.js';
 import { assignments } from '../driver/rows.js';
 import { hashPassword } from '../vault/vault.js';
 
-export type UserRight = 'read' | 'write';
+export type UserRight = 'read' | 'write' | 'approve';
 
 export interface UserRow {
   id: number;
@@ -63,10 +63,12 @@ export function userPredicate(ref: UserRef): { where: string; arg: number | stri
   return typeof ref === 'number' ? { where: 'id = ?', arg: ref } : { where: 'name_key = ?', arg: nameKey(ref) };
 }
 
+const RIGHTS: ReadonlySet<string> = new Set(['read', 'write', 'approve']);
+
 export function rightsOf({ rights }: Row): UserRight[] {
   return String(rights)
     .split(',')
-    .filter((right): right is UserRight => right === 'read' || right === 'write');
+    .filter((right): right is UserRight => RIGHTS.has(right));
 }
 
 function userOf(row: Row): UserRow {
@@ -148,6 +150,16 @@ export function createUsers(db: Db) {
       const guard = keepLast && weakens ? ` AND ${KEEPS_LAST}` : '';
       const { changes } = await db.run(`UPDATE user SET ${set.text} WHERE ${where}${guard}`, [...set.args, arg]);
       return changes > 0 ? 'done' : refused(ref);
+    },
+
+    /** Notes that an assistant has logged in as this user. A new password ends that (schema/access.ts). */
+    async markAssistant(id: number, now: number): Promise<void> {
+      await db.run('UPDATE user SET assistant_at = ? WHERE id = ? AND assistant_at IS NULL', [now, id]);
+    },
+
+    /** Whether an assistant has logged in with the present password. */
+    async isAssistants(id: number): Promise<boolean> {
+      return (await db.one('SELECT 1 FROM user WHERE id = ? AND assistant_at IS NULL', [id])) === undefined;
     },
 
     /** Replaces the password whose hash was `proof`. False if that has changed, or the user is gone or disabled. */

@@ -19,7 +19,9 @@ CREATE TABLE user (
   password_hash TEXT NOT NULL,
   rights TEXT NOT NULL,
   enabled INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  -- When an assistant first logged in with the present password; NULL = never.
+  assistant_at INTEGER
 );
 
 CREATE TABLE api_key (
@@ -31,10 +33,13 @@ CREATE TABLE api_key (
   last7 TEXT NOT NULL,
   description TEXT NOT NULL DEFAULT '',
   scope TEXT NOT NULL CHECK (scope IN ('read', 'write', 'read_write')),
+  approves INTEGER NOT NULL DEFAULT 0 CHECK (approves IN (0, 1)),
   enabled INTEGER NOT NULL DEFAULT 1,
   user_id INTEGER REFERENCES user (id) ON DELETE SET NULL,
   last_access INTEGER,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  -- When an assistant first used it; NULL = never.
+  assistant_at INTEGER
 );
 
 -- Sessions of people in a browser. Only digests of tokens are stored, so a copy of the database cannot be used to log in.
@@ -66,6 +71,7 @@ CREATE INDEX login_link_expired ON login_link (expires_at);
 
 -- A new password, other rights and the removal of a user end sessions and links.
 CREATE TRIGGER web_session_password AFTER UPDATE OF password_hash ON user BEGIN
+  UPDATE user SET assistant_at = NULL WHERE id = new.id;
   DELETE FROM web_session WHERE user_id = new.id;
   DELETE FROM login_link WHERE user_id = new.id;
 END;

@@ -2,6 +2,7 @@
 
 import type { Migration } from '../driver/migrate.js';
 import { access } from './access.js';
+import { approvals } from './approvals.js';
 import { inventory } from './inventory.js';
 import { monitoring } from './monitoring.js';
 import { records } from './records.js';
@@ -19,6 +20,6 @@ export const migrations: readonly Migration[] = [
   {
     id: 100,
     name: 'schema',
-    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, records].join(''),
+    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, records, approvals].join(''),
   },
 ];

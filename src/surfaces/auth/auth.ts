@@ -47,6 +47,8 @@ export interface AuthParts {
   hashToken(part: string): string;
   /** Records the use of a key. Not awaited; called at most once a minute per key. */
   touchKey(id: number, at: number): Promise<void>;
+  /** Records that an assistant holds a login, which then cannot approve; called once per login. */
+  markAssistant?(login: Pick<Identity, 'type' | 'id'>): Promise<void>;
   /** Checks access tokens of an external authorization server; absent = none are accepted. */
   verifyAccessToken?: VerifyAccessToken;
   clock: Clock;
@@ -77,6 +79,7 @@ export function createAuth(parts: AuthParts): Auth {
   const known = new LoginCache<Login>(parts.clock);
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
+  const assistants = new Set<string>();
   const elapsed = () => parts.clock.elapsed();
   /** By name and network; all keys of a network count as one name. */
   const byName = new LoginThrottle({ elapsed });
@@ -186,6 +189,17 @@ export function createAuth(parts: AuthParts): Auth {
       .catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'the use of a key could not be recorded'));
   }
 
+  /** What logs in over MCP is held by an assistant. */
+  async function noteAssistant({ type, id }: Identity): Promise<void> {
+    const login = `${type}:${id}`;
+    if (parts.markAssistant === undefined || id === null || assistants.has(login)) return;
+    assistants.add(login);
+    await parts.markAssistant({ type, id }).catch((error: unknown) => {
+      assistants.delete(login);
+      parts.log.warn({ err: error, login }, 'the login of an assistant could not be recorded as such');
+    });
+  }
+
   /** Synchronous if the header is known, as it nearly always is. */
   function basic(info: RequestInfo, digest: string): Login | Promise<Login> {
     return known.recognised(digest, 'basic')?.login ?? verifiedBasic(info, digest);
@@ -247,10 +261,10 @@ export function createAuth(parts: AuthParts): Auth {
         if (!info.secure) throw plainHttp();
         return { ...(await parts.verifyAccessToken(token)), via };
       }
-      if ((scheme ?? (/^\s*basic\s/i.test(header) ? 'basic' : 'bearer')) === 'basic')
-        return { ...(await basic(info, digest)).identity, via };
-      const login = await bearer(info, digest);
-      touch(login);
+      const isBasic = (scheme ?? (/^\s*basic\s/i.test(header) ? 'basic' : 'bearer')) === 'basic';
+      const login = await (isBasic ? basic(info, digest) : bearer(info, digest));
+      if (!isBasic) touch(login);
+      if (via === 'mcp') await noteAssistant(login.identity);
       return { ...login.identity, via };
     },
     login: (info, name, password) => verifiedUser(info, name, password, []),
@@ -261,6 +275,8 @@ export function createAuth(parts: AuthParts): Auth {
       throw miss();
     },
     invalidate() {
+      // A new password is one that no assistant has used yet.
+      assistants.clear();
       known.forget();
     },
   };

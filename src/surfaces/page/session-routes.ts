@@ -39,7 +39,12 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
     const right = identity.rights.includes('write') && !readOnly ? 'write' : 'read';
     return c.json({
       authenticated: true,
-      user: { name: identity.name, right, has_password },
+      user: {
+        name: identity.name,
+        right,
+        may_approve: identity.rights.includes('approve') && !readOnly,
+        has_password,
+      },
       csrf,
       expires_at: new Date(expires_at).toISOString(),
       first_start: await isFirstStart(),

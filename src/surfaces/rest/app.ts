@@ -170,7 +170,7 @@ async function admit(
   }
   const { info } = c.env;
   const session = await sessionOf(c, sessions, headers);
-  if (session !== undefined) return { ...session.identity, via: 'rest' };
+  if (session !== undefined) return { ...session.identity, via: 'rest', session: true };
   const either = found.kind === 'row' && found.route.login === 'either';
   return either ? auth.either(info, 'rest') : auth.bearer(info, 'rest');
 }
@@ -241,7 +241,7 @@ function idempotencyOf(
   body: string,
 ): IdempotencyKey | undefined {
   const header = c.req.header('idempotency-key');
-  if (header === undefined || route.needs !== 'write') return undefined;
+  if (header === undefined || route.needs === 'read') return undefined;
   const fingerprint = fingerprintOf([c.req.method, path, query.toString(), body]);
   return { key: idempotencyKey(header), fingerprint };
 }

@@ -46,10 +46,12 @@ export function fingerprintOf(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
+const WAITS: ReadonlySet<ErrorCode> = new Set(['svc_approval_required', 'svc_approval_refused']);
+
 type Stored = { answer: RouteAnswer } | { error: { code: ErrorCode; message: string; details: ErrorDetails } };
 
 /**
- * Runs `work` unless the key has been used. Cancellations (499) and failures of ours or of a site (5xx) are not stored:
+ * Runs `work` unless the key has been used. Cancellations (499), failures of ours or of a site (5xx), and what waits for an approval are not stored:
  * a repeat tries again.
  * Throws `svc_idempotency_key_reused` 422 and `svc_idempotency_in_progress` 409.
  */
@@ -74,7 +76,8 @@ export async function runOnce(
     return { answer, replayed: false };
   } catch (error) {
     const known = asServiceError(error);
-    if (known.status >= 499) await idempotency.release(principal, idempotent.key);
+    // Once it is approved, the repeat has to run.
+    if (known.status >= 499 || WAITS.has(known.code)) await idempotency.release(principal, idempotent.key);
     else await idempotency.finish(principal, idempotent.key, storedError(known));
     throw error;
   }

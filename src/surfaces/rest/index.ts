@@ -3,6 +3,7 @@
 import { keys } from './access/keys.js';
 import { users } from './access/users.js';
 import { actions } from './action-log/actions.js';
+import { approvals } from './approvals/approvals.js';
 import { audits, auditsExtra } from './audits/audits.js';
 import { clients } from './clients/clients.js';
 import { comments } from './content/comments.js';
@@ -65,6 +66,7 @@ export const extra: readonly Route[] = [
   ...actions,
   ...vulnerabilitiesExtra,
   ...users,
+  ...approvals,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];

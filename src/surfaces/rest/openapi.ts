@@ -59,7 +59,7 @@ export async function openApi(routes: readonly Route[], version: string): Promis
     const params = describedParams(route);
     const answer = answerSchema(route);
     const answers = responses(route, params, naming.named(answer));
-    const shared = [...(hasData(answer) ? [FIELDS] : []), ...(route.needs === 'write' ? [REPEAT] : [])];
+    const shared = [...(hasData(answer) ? [FIELDS] : []), ...(route.needs !== 'read' ? [REPEAT] : [])];
     for (const method of route.on) path[method.toLowerCase()] = operation(route, method, params, shared, answers);
     await nextTurn();
   }
@@ -221,7 +221,7 @@ function responses(route: Route, params: JsonSchema, schema: JsonSchema): Operat
  * Error statuses that a row can return: from its checks, its path parameters, its module, and the sites it contacts.
  */
 function refusalsOf(route: Route): number[] {
-  const write = route.needs === 'write';
+  const write = route.needs !== 'read';
   const found = new Set([400, 401, 403, 429, 500, 503, ...route.fails]);
   if (route.pathParams.length > 0) found.add(404);
   if (write) for (const status of [409, 413, 415, 422]) found.add(status);

@@ -39,7 +39,10 @@ export function routeCall(route: Route): Callable<RouteInput, Performed> {
         if (held.includes(revision)) return { answer: { revision }, replayed: false, unchanged: true };
       }
       const answer = () => route.answer(params, ctx, fields);
-      const work = () => (route.needs === 'read' ? answer() : ctx.record(ctx, params, answer));
+      const { change } = route;
+      const plan = () => route.plan(params, ctx);
+      const work = () =>
+        change === null ? answer() : ctx.change(ctx, { title: route.summary, input: params, change, plan }, answer);
       if (idempotency === undefined) return { answer: await work(), replayed: false };
       return runOnce(ctx, idempotency, work);
     },

@@ -16,6 +16,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'get-site-updates': 'GET /v2/updates/{id_or_domain}',
   'install-site-guard': 'POST /v2/sites/{id_or_domain}/guard',
   'lift-quarantine': 'DELETE /v2/quarantine',
+  'list-approvals': 'GET /v2/approvals',
   'list-clients': 'GET /v2/clients',
   'list-comments': 'GET /v2/comments',
   'list-posts': 'GET /v2/posts',

@@ -27,6 +27,7 @@
  * ServiceError; `invalidParam` of errors.ts is for rules that span several parameters.
  */
 
+import type { ChangeOf } from '../../../schemas/approval.js';
 import type { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
 import { compileInputParser } from '../../operation/validation/input-parser.js';
@@ -62,6 +63,13 @@ export interface RouteFacts<P extends AnyObject> {
    * braces is one percent-encoded segment.
    */
   on: `${string} /${string}`;
+  /**
+   * What kind of change it makes, by which the rules of approvals decide; required unless it is a GET. `approvals`: it
+   * checks the right to approve itself.
+   */
+  change?: ChangeOf;
+  /** What would be done, for the person who is to approve it; default: a dry run, if it has the parameter `dry_run`. */
+  plan?(params: z.output<P>, ctx: Ctx): Promise<unknown>;
   /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
   live?: boolean;
   module?: ModuleName;
@@ -114,6 +122,10 @@ export interface Route {
   /** Names in braces, in order. */
   readonly pathParams: readonly string[];
   readonly needs: Right;
+  /** Null: it changes nothing. */
+  readonly change: ChangeOf | null;
+  /** What would be done; undefined if that is not known beforehand. */
+  plan(params: unknown, ctx: Ctx): Promise<unknown>;
   readonly live: boolean;
   /** Must run where the writer connection and the child sites are. */
   readonly engine: boolean;
@@ -143,7 +155,10 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   const { on: key } = facts;
   const [methods = '', path = ''] = key.split(' ');
   const on = methods.split('|') as HttpMethod[];
-  const needs = methods === 'GET' ? 'read' : 'write';
+  const { change = null } = facts;
+  if ((change === null) !== (methods === 'GET'))
+    throw new Error(`${key} needs the kind of its change, or has one as a GET.`);
+  const needs = methods === 'GET' ? 'read' : change === 'approvals' ? 'approve' : 'write';
   const pathParams = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const params = once(() => {
     const own = facts.params();
@@ -160,8 +175,14 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     path,
     pathParams,
     needs,
+    change,
+    async plan(given, ctx) {
+      if (facts.plan !== undefined) return facts.plan(given as z.output<P>, ctx);
+      if (!('dry_run' in params().shape)) return undefined;
+      return facts.answer({ ...(given as z.output<P>), dry_run: true }, ctx);
+    },
     live: facts.live ?? false,
-    engine: needs === 'write' || facts.live === true,
+    engine: needs !== 'read' || facts.live === true,
     module: facts.module,
     summary: facts.summary,
     description: facts.description ?? '',

@@ -69,6 +69,7 @@ function subjectWith({ subject }: MailHead, tokens: Readonly<Record<string, stri
 
 /** Where the site is shown, where one says that one is on it, and the site itself. */
 function linksOf({ kind, site_id }: MailedAlert, url: string, { page }: MailLook): MailLink[] {
+  if (kind === 'approval.asked') return [{ label: 'Look at the request', url }];
   const site = page === null || site_id === null ? null : sitePage(page, site_id);
   return [
     ...(site === null ? pageLinks(page) : [{ label: 'Open', url: site }]),
@@ -97,7 +98,7 @@ function worstOf(facts: Facts, { page }: MailLook): MailTable[] {
 
 function details(alert: MailedAlert, facts: Facts, url: string, zone: string): string[][] {
   const rows: [string, unknown][] = [
-    ['Site', url],
+    ['Site', alert.kind === 'approval.asked' ? '' : url],
     ['Time', `${wordpressTime(alert.at, zone)} (${zone})`],
     ['HTTP status', Number(facts.http_code ?? facts.http_status) > 0 ? (facts.http_code ?? facts.http_status) : ''],
     ['Issuer', facts.issuer],

@@ -3,6 +3,7 @@
 import { z } from '../../../../schemas/zod.js';
 import { addKey, changeKey, listKeys, removeKey } from '../../../domain/access/keys.js';
 import { once } from '../../../runtime/once.js';
+import type { KeyScope } from '../../../store/access/keys.js';
 import { invalidParam } from '../errors.js';
 import { flag, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
@@ -13,7 +14,11 @@ const identifier = once(() => ({
 }));
 const where = { key_identifier: /^(?:[1-9]\d{0,14}|ck_[0-9a-f]{40})$/ };
 
-const permissions = once(() => text(60).describe('read, write or both, comma-separated. write includes deleting.'));
+const permissions = once(() =>
+  text(60).describe(
+    'read, write and approve, comma-separated. write includes deleting; approve includes read, and only people can grant it.',
+  ),
+);
 const description = once(() => text(200).nullable().describe('What the key is for.'));
 
 const example = {
@@ -44,6 +49,7 @@ export const keys: readonly Route[] = [
   }),
   route({
     on: 'POST /rest-api/add-key',
+    change: 'users',
     body: 'required',
     changesLogins: true,
     summary: 'Create an API key',
@@ -58,12 +64,13 @@ export const keys: readonly Route[] = [
     returns: () =>
       writtenOf(keyShape()).extend({ token: z.string().describe('Shown only here.'), id: z.number().int() }),
     answer: async ({ active, permissions: asked, description: about }, ctx) => {
-      const made = await addKey(ctx, { active, scope: scopeOf(asked), description: about ?? '' });
+      const made = await addKey(ctx, { active, ...scopeOf(asked), description: about ?? '' });
       return { message: 'The key was created. Keep its token: it is not shown again.', ...made };
     },
   }),
   route({
     on: 'PUT|PATCH /rest-api/edit-key/{key_identifier}',
+    change: 'users',
     body: 'required',
     changesLogins: true,
     where,
@@ -82,7 +89,7 @@ export const keys: readonly Route[] = [
     answer: async ({ key_identifier, active, permissions: asked, description: about }, ctx) => {
       const data = await changeKey(ctx, refOf(key_identifier), {
         enabled: active,
-        scope: asked === undefined ? undefined : scopeOf(asked),
+        ...(asked === undefined ? {} : scopeOf(asked)),
         description: about === undefined ? undefined : (about ?? ''),
       });
       return { message: 'The key was changed.', data };
@@ -90,6 +97,7 @@ export const keys: readonly Route[] = [
   }),
   route({
     on: 'DELETE /rest-api/delete-key/{key_identifier}',
+    change: 'users',
     changesLogins: true,
     where,
     summary: 'Delete an API key',
@@ -105,13 +113,16 @@ export const keys: readonly Route[] = [
   }),
 ];
 
-/** `read`, `write`, `read,write` in any order; anything else is refused. */
-function scopeOf(text_: string): 'read' | 'write' | 'read_write' {
+/** Any of `read`, `write`, `approve` in any order; anything else is refused. */
+function scopeOf(text_: string): { scope: KeyScope; approves: boolean } {
   const parts = new Set(text_.split(',').map((part) => part.trim().toLowerCase()));
-  const read = parts.delete('read');
+  const approves = parts.delete('approve');
   const write = parts.delete('write');
-  if (parts.size > 0 || !(read || write)) throw invalidParam('permissions', 'must be read, write or read,write');
-  return read && write ? 'read_write' : read ? 'read' : 'write';
+  // What waits can be judged only by reading it.
+  const read = parts.delete('read') || approves;
+  if (parts.size > 0 || !(read || write))
+    throw invalidParam('permissions', 'must be read, write or approve, or several of them separated by commas');
+  return { scope: read && write ? 'read_write' : read ? 'read' : 'write', approves };
 }
 
 function refOf(identifier_: string): number | string {

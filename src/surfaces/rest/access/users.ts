@@ -7,6 +7,9 @@ import { flag, int, paging } from '../params.js';
 import { listRoute, type Route, route } from '../route.js';
 import { listOf, userShape, writtenOf } from '../schemas/records.js';
 
+const approves = once(() =>
+  flag().describe('Whether the user may let changes happen that wait for approval; only people can grant this.'),
+);
 const right = once(() => z.enum(['read', 'write']).describe('write may also read.'));
 /** Validated by the verb. Never returned. */
 const password = once(() => z.string().describe('8 to 200 characters.'));
@@ -32,6 +35,7 @@ export const users: readonly Route[] = [
   }),
   route({
     on: 'POST /users/add',
+    change: 'users',
     body: 'required',
     changesLogins: true,
     fails: [409],
@@ -41,6 +45,7 @@ export const users: readonly Route[] = [
       z.object({
         name: z.string().describe('1 to 60 characters, without a colon; case-insensitive.'),
         right: right(),
+        may_approve: approves().default(false),
         password: password().nullable().default(null),
       }),
     returns: withLink,
@@ -48,6 +53,7 @@ export const users: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /users/{user_id}/edit',
+    change: 'users',
     body: 'required',
     changesLogins: true,
     where,
@@ -58,6 +64,7 @@ export const users: readonly Route[] = [
       z.object({
         ...path(),
         right: right().optional(),
+        may_approve: approves().optional(),
         password: password().nullable().optional(),
         active: flag().optional().describe('Whether the user may log in.'),
       }),
@@ -69,6 +76,7 @@ export const users: readonly Route[] = [
   }),
   route({
     on: 'DELETE /users/{user_id}/delete',
+    change: 'users',
     changesLogins: true,
     where,
     fails: [404, 409],

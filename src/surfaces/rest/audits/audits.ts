@@ -28,6 +28,7 @@ const shown = once(() => auditStrategy().default('both').describe('Which results
 export const audits = ofModule(MODULE, [
   route({
     on: 'POST /perf-audit/audit',
+    change: 'refresh',
     summary: 'Queue an audit of all supported sites',
     description:
       'Connected sites are supported; others are skipped. Audits run one after another, about half a minute each, with Lighthouse on this server or PageSpeed Insights.',
@@ -48,6 +49,7 @@ export const audits = ofModule(MODULE, [
   }),
   siteRoute({
     on: 'POST /perf-audit/audit/{id_or_domain}',
+    change: 'refresh',
     summary: 'Queue an audit of a site',
     params: () => ({ strategy: strategy() }),
     returns: () => writtenOf(auditQueuedShape()).extend(withSite()),
@@ -97,6 +99,7 @@ export const auditsExtra = ofModule(MODULE, [
   }),
   route({
     on: 'PUT|PATCH /perf-audit/settings/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change the audit settings; null restores the default',
     params: () => z.object(settingFields()).partial(),
@@ -108,6 +111,7 @@ export const auditsExtra = ofModule(MODULE, [
   }),
   route({
     on: 'PUT|PATCH /perf-audit/settings/{id_or_domain}/edit',
+    change: 'settings',
     body: 'required',
     summary: "Change the audit settings of a site; null restores the module's setting",
     params: () => z.object(auditChoice()).partial().extend(sitePath()),

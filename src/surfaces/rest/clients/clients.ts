@@ -19,6 +19,7 @@ import {
   getClient,
   listClientSites,
   listClients,
+  previewDeleteClient,
   updateClient,
 } from '../../../domain/clients/clients.js';
 import { clientCosts } from '../../../domain/costs/costs.js';
@@ -68,6 +69,7 @@ export const clients: readonly Route[] = [
   }),
   route({
     on: 'POST /clients/add',
+    change: 'other',
     body: 'required',
     fails: [404],
     summary: 'Create a client',
@@ -94,6 +96,7 @@ export const clients: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /clients/{id_or_email}/edit',
+    change: 'other',
     body: 'required',
     summary: 'Change a client',
     description: 'Omitted fields keep their value; null or "" clears a text or the sites.',
@@ -113,6 +116,8 @@ export const clients: readonly Route[] = [
   }),
   route({
     on: 'DELETE /clients/{id_or_email}/remove',
+    change: 'deletions',
+    plan: async ({ id_or_email }, ctx) => previewDeleteClient(ctx, (await clientOf(ctx, id_or_email)).id),
     summary: 'Delete a client',
     description: 'Its sites stay, without a client; suspended ones stay suspended.',
     params: () => z.object(path()),

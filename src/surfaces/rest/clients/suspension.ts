@@ -11,6 +11,7 @@ import { clientOf, clientPath } from './path.js';
 export const suspension: readonly Route[] = [
   route({
     on: 'POST|PUT|PATCH /clients/{id_or_email}/suspend',
+    change: 'connections',
     summary: 'Suspend a client with all its sites',
     params: () => z.object(clientPath()),
     returns: () => writtenOf(client()).extend({ suspended: z.number().int(), sites: z.number().int() }),
@@ -23,6 +24,7 @@ export const suspension: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /clients/{id_or_email}/unsuspend',
+    change: 'connections',
     live: true,
     summary: 'Lift the suspension of a client and all its sites',
     description: 'Disconnected sites are reconnected; errors lists those that could not be.',

@@ -63,6 +63,7 @@ export const comments = ofModule('comments', [
   }),
   siteRoute({
     on: 'PUT|PATCH /comments/{id_or_domain}/{id_comment}/action',
+    change: 'content',
     live: true,
     summary: 'Change the state of a comment',
     description: 'A step that is already done succeeds and changes nothing; a step from the wrong state is 409.',
@@ -79,6 +80,7 @@ export const comments = ofModule('comments', [
   }),
   route({
     on: 'PUT|PATCH /comments/{id_or_domain}/bulk-action',
+    change: 'content',
     live: true,
     summary: 'Change the state of many comments of a site',
     description: 'Each comment has its own result; the call fails only if all of them do.',

@@ -91,6 +91,7 @@ export const posts: readonly Route[] = [
   }),
   siteRoute({
     on: 'PUT|PATCH /posts/{id_or_domain}/{post_id}/update-status',
+    change: 'content',
     live: true,
     summary: 'Publish, unpublish, trash, restore or delete a post',
     description:
@@ -102,6 +103,7 @@ export const posts: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /posts/{id_or_domain}/{post_id}/edit',
+    change: 'content',
     live: true,
     body: 'required',
     summary: 'Change a post',
@@ -119,6 +121,7 @@ export const posts: readonly Route[] = [
   }),
   route({
     on: 'POST /posts/{id_or_domain}/create',
+    change: 'content',
     live: true,
     body: 'required',
     summary: 'Create a post',
@@ -134,6 +137,7 @@ export const posts: readonly Route[] = [
   }),
   siteRoute({
     on: 'DELETE /posts/{id_or_domain}/{post_id}/delete',
+    change: 'deletions',
     live: true,
     summary: 'Move a post to the trash, or delete it permanently',
     where,

@@ -49,6 +49,7 @@ export const costs = ofModule('cost-tracker', [
   }),
   route({
     on: 'POST /costs/add',
+    change: 'other',
     body: 'required',
     summary: 'Create a cost',
     params: () => z.object({ ...newCost().shape, ...targets() }),
@@ -66,6 +67,7 @@ export const costs = ofModule('cost-tracker', [
   }),
   route({
     on: 'POST|PUT|PATCH /costs/{cost_id}/edit',
+    change: 'other',
     body: 'required',
     where,
     summary: 'Change a cost',
@@ -79,6 +81,8 @@ export const costs = ofModule('cost-tracker', [
   }),
   route({
     on: 'DELETE /costs/{cost_id}/remove',
+    change: 'deletions',
+    plan: async ({ cost_id }, ctx) => requireCost(await getCost(ctx, cost_id), cost_id),
     where,
     summary: 'Delete a cost',
     params: () => z.object(path()),

@@ -69,6 +69,7 @@ const slugPath = once(() => ({ slug: z.string().min(1).max(100).describe('Slug; 
 function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) => Promise<void>): Route {
   return route({
     on: `DELETE /settings/cost-tracker/${list}/{slug}/delete`,
+    change: 'deletions',
     summary: `Delete a ${what}`,
     description: 'Refused with 409 for a built-in one, and for one that a cost uses.',
     params: () => z.object(slugPath()),
@@ -90,6 +91,7 @@ export const costSettings = ofModule('cost-tracker', [
   }),
   route({
     on: 'PUT|PATCH /settings/cost-tracker/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null restores the default. Unknown fields are refused.',
@@ -104,6 +106,7 @@ export const costSettings = ofModule('cost-tracker', [
   }),
   route({
     on: 'POST /settings/cost-tracker/product-types/add',
+    change: 'settings',
     body: 'required',
     summary: 'Add a product type',
     params: () => z.object({ title: title(), ...typeFields() }),
@@ -115,6 +118,7 @@ export const costSettings = ofModule('cost-tracker', [
   }),
   route({
     on: 'PUT|PATCH /settings/cost-tracker/product-types/{slug}/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change a product type',
     description: 'For a built-in one, colour and icon may change, but not the title.',
@@ -128,6 +132,7 @@ export const costSettings = ofModule('cost-tracker', [
   deletion('product type', 'product-types', deleteProductType),
   route({
     on: 'POST /settings/cost-tracker/payment-methods/add',
+    change: 'settings',
     body: 'required',
     summary: 'Add a payment method',
     params: () => z.object({ title: title() }),
@@ -138,6 +143,7 @@ export const costSettings = ofModule('cost-tracker', [
   }),
   route({
     on: 'PUT|PATCH /settings/cost-tracker/payment-methods/{slug}/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Rename a payment method',
     description: 'Built-in ones keep their names.',

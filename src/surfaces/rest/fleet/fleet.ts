@@ -63,6 +63,7 @@ export const fleet: readonly Route[] = [
   }),
   route({
     on: 'POST /fleet/attention/mark',
+    change: 'other',
     summary: 'Acknowledge, snooze or finish a matter that needs attention',
     description:
       'Everyone sees by whom and why. Acknowledged ones stay listed, at the end; snoozed and done ones are not listed, in the brief neither. What happens again is listed again. Checks and alerts continue.',

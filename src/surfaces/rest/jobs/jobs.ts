@@ -62,6 +62,7 @@ export const jobs: readonly Route[] = [
   }),
   route({
     on: 'POST /jobs/{job_id}/cancel',
+    change: 'other',
     summary: 'Cancel a job',
     description:
       'Work already done stays done. Unfinished sites are listed in `errors` with `svc_cancelled`; one in progress may still finish. 409 for a job that has ended.',

@@ -82,6 +82,7 @@ export const alertRecipients: readonly Route[] = [
   }),
   route({
     on: 'POST /alerts/recipients/add',
+    change: 'settings',
     body: 'required',
     summary: 'Add an alert recipient',
     description:
@@ -100,6 +101,7 @@ export const alertRecipients: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /alerts/recipients/{recipient_id}/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change an alert recipient',
     description: 'Only the fields sent change. Its type cannot be changed.',
@@ -119,6 +121,7 @@ export const alertRecipients: readonly Route[] = [
   }),
   route({
     on: 'DELETE /alerts/recipients/{recipient_id}/delete',
+    change: 'settings',
     summary: 'Delete an alert recipient and its pending deliveries',
     params: () => z.object({ recipient_id: recipient_id() }),
     example: { message: 'The recipient was deleted.', data: example },
@@ -129,6 +132,7 @@ export const alertRecipients: readonly Route[] = [
   }),
   route({
     on: 'POST /alerts/recipients/{recipient_id}/test',
+    change: 'settings',
     summary: 'Send a test alert to a recipient now',
     description: 'Even if it is disabled or in its quiet hours. `delivered` says whether it was accepted.',
     params: () =>
@@ -141,6 +145,7 @@ export const alertRecipients: readonly Route[] = [
   }),
   route({
     on: 'POST /alerts/recipients/test',
+    change: 'settings',
     body: 'required',
     summary: 'Send a test alert to a recipient before it is added',
     description:
@@ -174,6 +179,7 @@ export const alertRecipients: readonly Route[] = [
   }),
   route({
     on: 'POST /alerts/deliveries/{delivery_id}/resend',
+    change: 'other',
     summary: 'Repeat an ended delivery',
     params: () => z.object({ delivery_id: int(1).describe('Id of the delivery.') }),
     returns: () => z.object({ message: z.string() }),

@@ -36,6 +36,7 @@ export const ssl = ofModule('ssl-monitor', [
   }),
   siteRoute({
     on: 'POST /ssl-monitor/{id_or_domain}',
+    change: 'refresh',
     live: true,
     summary: 'Check the certificate of a site now',
     description:

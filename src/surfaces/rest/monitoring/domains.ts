@@ -39,6 +39,7 @@ export const domains = ofModule(MODULE, [
   }),
   siteRoute({
     on: 'POST /domain-monitor/{id_or_domain}',
+    change: 'refresh',
     live: true,
     summary: 'Look up a domain now',
     description:
@@ -61,6 +62,7 @@ const instant = once(() =>
 export const domainsExtra = ofModule(MODULE, [
   siteRoute({
     on: 'PUT|PATCH /domain-monitor/{id_or_domain}',
+    change: 'other',
     body: 'required',
     summary: 'Enter the dates of a domain manually',
     description: 'For registries that do not answer. A later answer from the registry replaces what was entered.',

@@ -162,6 +162,7 @@ export const monitors: readonly Route[] = [
   }),
   monitorRoute({
     on: 'POST /monitors/{id_or_domain}/check',
+    change: 'refresh',
     live: true,
     summary: 'Check a site now',
     description: 'A site that is down is a result, not an error. Takes at most a minute.',
@@ -174,6 +175,7 @@ export const monitors: readonly Route[] = [
   }),
   monitorRoute({
     on: 'PUT|PATCH /monitors/{id_or_domain}/settings',
+    change: 'settings',
     body: 'required',
     summary: 'Change the settings of one monitor',
     description: 'Omitted fields keep their value. useglobal names the settings that follow the global ones.',
@@ -186,6 +188,7 @@ export const monitors: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /monitors/settings',
+    change: 'settings',
     body: 'required',
     summary: 'Change the global monitor settings',
     description: 'The same values as in /settings/monitoring/edit. Omitted fields keep their value.',
@@ -210,6 +213,7 @@ export const alertsExtra: readonly Route[] = [
   }),
   monitorRoute({
     on: 'POST /monitors/{id_or_domain}/maintenance',
+    change: 'settings',
     summary: 'Pause the checks of a site while somebody works on it',
     description: 'An open incident stays open. A check by hand raises no alert meanwhile.',
     params: () => ({ minutes: int(0, 20_160).describe('From now; 0 ends it.') }),
@@ -227,6 +231,7 @@ export const alertsExtra: readonly Route[] = [
   }),
   monitorRoute({
     on: 'PUT|PATCH /monitors/{id_or_domain}/windows',
+    change: 'settings',
     summary: 'Set the weekly maintenance of a site: nothing is checked meanwhile',
     params: () => ({
       windows: csv(
@@ -265,6 +270,7 @@ export const alertsExtra: readonly Route[] = [
   }),
   route({
     on: 'POST /incidents/{incident_id}/acknowledge',
+    change: 'other',
     summary: 'Acknowledge an incident',
     description: 'Marks the incident as seen by a person, also in the brief. Checks and alerts continue as before.',
     where: { incident_id: /^\d+$/ },

@@ -64,6 +64,7 @@ export const reportsExtra = ofModule(MODULE, [
   }),
   siteRoute({
     on: 'POST /pro-reports/{id_or_domain}/records',
+    change: 'other',
     body: 'required',
     summary: 'Record what another tool did or found on the site',
     description:
@@ -81,6 +82,7 @@ export const reportsExtra = ofModule(MODULE, [
   }),
   siteRoute({
     on: 'DELETE /pro-reports/{id_or_domain}/records/{segment}',
+    change: 'deletions',
     summary: "Delete all records of a site's segment",
     params: () => ({ segment: segmentParam() }),
     returns: () => writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite()),

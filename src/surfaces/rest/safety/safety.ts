@@ -49,6 +49,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   siteRoute({
     on: `POST ${GUARD}`,
+    change: 'installs',
     summary: 'Install the guard on a site, or renew it',
     description: 'A must-use plugin, installed through the MainWP Child plugin. dry_run only describes the steps.',
     params: () => ({
@@ -66,12 +67,14 @@ export const safetyExtra: readonly Route[] = [
   }),
   siteRoute({
     on: `DELETE ${GUARD}`,
+    change: 'deletions',
     summary: "Remove a site's guard and its snapshots",
     returns: () => writtenOf(removedGuard()).extend(withSite()),
     answer: async (ctx, site) => ({ message: 'The guard was removed.', data: await removeGuard(ctx, site.id) }),
   }),
   siteRoute({
     on: 'POST /sites/{id_or_domain}/admin-login',
+    change: 'users',
     summary: 'Get a one-time login link to WordPress',
     description:
       "Created by the guard if it was installed with allow_login; recorded in the action log. Otherwise 409 with data.login_page, the site's own login page.",
@@ -110,6 +113,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST /sites/{id_or_domain}/safe-update',
+    change: 'updates',
     fails: [504],
     summary: 'Update a site item by item and roll back what breaks it',
     description: 'Checks the site before and after. Without a guard the protection is weaker; dry_run shows it.',
@@ -138,6 +142,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST /sites/{id_or_domain}/rollback',
+    change: 'updates',
     summary: 'Roll a plugin or theme back to an earlier version',
     description: 'Name an update by change_id, or the item by type and slug.',
     params: () => ({
@@ -171,6 +176,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   route({
     on: 'PUT /quarantine',
+    change: 'updates',
     summary: 'Quarantine a version on every site, or only where it broke one',
     fails: [404],
     params: () =>
@@ -187,6 +193,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   route({
     on: 'DELETE /quarantine',
+    change: 'updates',
     summary: 'Lift the quarantine of a version',
     fails: [404],
     params: () => z.object(versionKey()),

@@ -301,6 +301,7 @@ export const userShape = once(() =>
     id: int(),
     name: z.string(),
     right: z.enum(['read', 'write']).describe('write may also read.'),
+    may_approve: z.boolean().describe('May let changes happen that wait for approval.'),
     active: z.boolean(),
     has_password: z.boolean().describe('false = only a login link lets this user in, until a password is chosen.'),
     api_keys: int().describe('API keys that the user made.'),

@@ -46,6 +46,7 @@ export const backups: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /settings/api-backups/{api_slug}/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change the login of a hosting provider',
     description: `Only the fields sent change; null or an empty text clears. Fields the provider does not have are refused. Sending back a masked secret changes nothing. secrets.api_key may be sent under this name, or inside secrets. ${BACKUPS_NOTE}`,

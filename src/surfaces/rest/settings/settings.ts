@@ -53,6 +53,7 @@ function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, der
     }),
     route({
       on: `PUT|PATCH /settings/${group}/edit`,
+      change: 'settings',
       body: 'required',
       summary: `Change ${name} settings`,
       description: note === undefined ? PARTIAL : `${PARTIAL} ${note}`,
@@ -83,6 +84,7 @@ const emails = [
   }),
   route({
     on: 'PUT|PATCH /settings/emails/{mail_type}/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change a mail',
     description: PARTIAL,

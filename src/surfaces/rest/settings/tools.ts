@@ -40,6 +40,7 @@ function toolPair(tool: ToolKind, path: string, { summary, description, work, pr
   return [
     route({
       on: `POST /settings/tools/${path}`,
+      change: { kind: tool === 'disconnect' ? 'disconnections' : 'connections', sites: 'all' },
       fails: [404],
       summary,
       description: `${BACKGROUND} ${description}`,
@@ -84,6 +85,7 @@ export const toolRoutes: readonly Route[] = [
   }),
   route({
     on: 'POST /settings/tools/clear-activation-data',
+    change: 'other',
     summary: 'Drop licence activations of extensions',
     description:
       'Every part of this service is free: there are no activations, so this always succeeds and changes nothing.',
@@ -93,6 +95,7 @@ export const toolRoutes: readonly Route[] = [
   }),
   route({
     on: 'POST /settings/tools/restore-info-messages',
+    change: 'other',
     summary: 'Restore dismissed notices',
     description: 'This service shows no notices that could be dismissed, so this always succeeds and changes nothing.',
     params: () => z.object({}),

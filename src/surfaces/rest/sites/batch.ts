@@ -1,5 +1,6 @@
 /** The batch route, `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
 
+import type { Change, ChangeKind } from '../../../../schemas/approval.js';
 import { z } from '../../../../schemas/zod.js';
 import { bounded } from '../../../../schemas/zod-internals.js';
 import {
@@ -93,6 +94,29 @@ function namingOf(item: z.AnyZodObject, nullIsAbsent: boolean): Naming {
 }
 const createNaming = once(() => namingOf(createItem(), true));
 const editNaming = once(() => namingOf(editItem(), false));
+
+const CHANGES: Record<GroupName, ChangeKind> = {
+  create: 'connections',
+  update: 'connections',
+  delete: 'site_deletions',
+  sync: 'refresh',
+  reconnect: 'connections',
+  disconnect: 'disconnections',
+  suspend: 'connections',
+  unsuspend: 'connections',
+  check: 'refresh',
+};
+
+/** What kinds of change a batch makes, on how many sites. */
+export function batchChanges(groups: Groups): Change[] {
+  const names = Object.keys(CHANGES) as GroupName[];
+  const sent = names.filter((name) => (groups[name]?.length ?? 0) > 0);
+  const kinds = [...new Set(sent.map((name) => CHANGES[name]))];
+  return kinds.map((kind) => ({
+    kind,
+    sites: sent.reduce((sum, name) => sum + (CHANGES[name] === kind ? (groups[name]?.length ?? 0) : 0), 0),
+  }));
+}
 
 /** The groups in the order they run. Changes of records run one after the other, so that the last one wins. */
 const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {

@@ -111,6 +111,7 @@ function pluginAction(action: keyof typeof DONE): Route {
   const word = `${action.charAt(0).toUpperCase()}${action.slice(1)}`;
   return siteRoute({
     on: `${action === 'delete' ? 'DELETE' : 'POST|PUT|PATCH'} /sites/{id_or_domain}/plugins/${action}`,
+    change: action === 'delete' ? 'deletions' : 'installs',
     live: true,
     fails: [504],
     summary: `${word} plugins of a site`,
@@ -156,6 +157,7 @@ export const siteExtensions: readonly Route[] = [
   listRoute('theme'),
   siteRoute({
     on: 'POST|PUT|PATCH /sites/{id_or_domain}/themes/activate',
+    change: 'installs',
     live: true,
     fails: [504],
     summary: 'Switch the theme of a site',
@@ -176,6 +178,7 @@ export const siteExtensions: readonly Route[] = [
   }),
   siteRoute({
     on: 'DELETE /sites/{id_or_domain}/themes/delete',
+    change: 'deletions',
     live: true,
     fails: [504],
     summary: 'Delete themes of a site',

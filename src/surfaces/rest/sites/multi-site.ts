@@ -1,5 +1,6 @@
 /** Routes that run one action on many sites: results keyed by site id, or a queued job (REST §3.7, §6.2). */
 
+import type { ChangeKind } from '../../../../schemas/approval.js';
 import { z } from '../../../../schemas/zod.js';
 import type { JobHandler } from '../../../domain/actions/handler.js';
 import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
@@ -20,6 +21,7 @@ type Filters = { include?: readonly number[] | undefined; exclude?: readonly num
 
 interface MultiSiteAction<P extends object, R> {
   path: `/${string}`;
+  change: ChangeKind;
   summary: string;
   description: string;
   work: JobHandler<P, R>;
@@ -44,6 +46,7 @@ const multiSiteAnswer = once(() =>
 export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R>): Route {
   return route({
     on: `POST|PUT|PATCH ${action.path}`,
+    change: action.change,
     live: true,
     summary: action.summary,
     description: `${action.description} Calls on very many sites answer "queued": true with a job.`,

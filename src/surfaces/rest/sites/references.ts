@@ -20,20 +20,25 @@ export function removedSite({ id, name, url, client_id, status }: SiteRow) {
   return { id, name, url, client_id, status };
 }
 
-export type SiteFacts<S extends z.ZodRawShape> = Omit<RouteFacts<z.ZodObject<S>>, 'params' | 'answer'> & {
+export type SiteFacts<S extends z.ZodRawShape> = Omit<RouteFacts<z.ZodObject<S>>, 'params' | 'plan' | 'answer'> & {
   /** The parameters besides the site. */
   params?: () => S;
+  plan?(ctx: Ctx, site: SiteRow, params: z.output<z.ZodObject<S>>): Promise<unknown>;
   answer(ctx: Ctx, site: SiteRow, params: z.output<z.ZodObject<S>>): Promise<RouteAnswer>;
 };
 
 /** A route about the site that `{id_or_domain}` names. `site` is added at the end of the answer. */
 export function siteRoute<S extends z.ZodRawShape>(
-  { params, answer, ...facts }: SiteFacts<S>,
+  { params, plan, answer, ...facts }: SiteFacts<S>,
   load: (ctx: Ctx, id_or_domain: string) => Promise<SiteRow> = siteOf,
 ): Route {
   return route({
     ...facts,
     params: () => z.object({ ...sitePath(), ...params?.() }),
+    ...(plan !== undefined && {
+      plan: async ({ id_or_domain, ...others }, ctx) =>
+        plan(ctx, await load(ctx, id_or_domain), others as z.output<z.ZodObject<S>>),
+    }),
     async answer({ id_or_domain, ...others }, ctx) {
       const site = await load(ctx, id_or_domain);
       return { ...(await answer(ctx, site, others as z.output<z.ZodObject<S>>)), site: await simpleSite(ctx, site) };

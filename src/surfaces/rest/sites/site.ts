@@ -49,7 +49,7 @@ const marked = (suspended: 0 | 1) => ({
 /** `POST|PUT|PATCH /sites/{id_or_domain}/<name>` without further parameters. */
 function action(
   name: string,
-  facts: Pick<RouteFacts<z.AnyZodObject>, 'summary'> &
+  facts: Pick<RouteFacts<z.AnyZodObject>, 'summary' | 'change'> &
     Partial<Pick<RouteFacts<z.AnyZodObject>, 'description' | 'live' | 'returns' | 'example' | 'fails'>>,
   act: (ctx: Ctx, site: SiteRow) => Promise<RouteAnswer>,
 ): Route {
@@ -76,6 +76,7 @@ export const site: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /sites/{id_or_domain}/edit',
+    change: 'connections',
     body: 'required',
     summary: 'Change the settings of a site',
     description: 'Omitted fields keep their value; null, or "" for text, clears them.',
@@ -102,6 +103,7 @@ export const site: readonly Route[] = [
   action(
     'sync',
     {
+      change: 'refresh',
       live: true,
       fails: [504],
       example: { message: 'The site was synchronised.', data: exampleFullSite },
@@ -127,6 +129,7 @@ export const site: readonly Route[] = [
   action(
     'reconnect',
     {
+      change: 'connections',
       live: true,
       fails: [504],
       summary: 'Reconnect a site',
@@ -144,6 +147,7 @@ export const site: readonly Route[] = [
   action(
     'disconnect',
     {
+      change: 'disconnections',
       live: true,
       fails: [504],
       summary: 'Disconnect a site',
@@ -159,7 +163,12 @@ export const site: readonly Route[] = [
   ),
   action(
     'suspend',
-    { summary: 'Suspend a site', description: 'It is not contacted until unsuspended.', ...marked(1) },
+    {
+      change: 'connections',
+      summary: 'Suspend a site',
+      description: 'It is not contacted until unsuspended.',
+      ...marked(1),
+    },
     async (ctx, found) => ({
       message: 'The site is suspended.',
       suspended: 1,
@@ -169,6 +178,7 @@ export const site: readonly Route[] = [
   action(
     'unsuspend',
     {
+      change: 'connections',
       live: true,
       fails: [504],
       summary: 'Lift the suspension of a site',
@@ -184,6 +194,7 @@ export const site: readonly Route[] = [
   action(
     'check',
     {
+      change: 'refresh',
       live: true,
       fails: [504],
       example: {
@@ -214,6 +225,7 @@ export const site: readonly Route[] = [
   ),
   route({
     on: 'DELETE /sites/{id_or_domain}/remove',
+    change: 'site_deletions',
     live: true,
     summary: 'Remove a site from this service',
     description: 'Permanently, with its history. The child plugin is deactivated if the site can be reached.',

@@ -19,7 +19,7 @@ import { exampleFullSite, exampleSite } from '../schemas/examples.js';
 import { countShape, cursorListOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
 import { listView, siteRecord, siteRecords } from '../views/site-records.js';
 import { addSiteParams, connectSite } from './add.js';
-import { batchAnswer, describedBatch, runBatch, siteBatchParams } from './batch.js';
+import { batchAnswer, batchChanges, describedBatch, runBatch, siteBatchParams } from './batch.js';
 import { chooseByFilter, chooseNamed, listFilter, siteFilter, siteSearch } from './filter.js';
 import { multiSiteRoute } from './multi-site.js';
 
@@ -81,6 +81,7 @@ export const sites: readonly Route[] = [
   }),
   multiSiteRoute({
     path: '/sites/sync',
+    change: 'refresh',
     summary: 'Fetch fresh data from sites',
     description: 'Without filters, all sites that are not suspended.',
     work: syncHandler,
@@ -90,6 +91,7 @@ export const sites: readonly Route[] = [
   }),
   multiSiteRoute({
     path: '/sites/reconnect',
+    change: 'connections',
     summary: 'Reconnect sites',
     description: 'Only disconnected sites; without filters, all of them.',
     work: reconnectHandler,
@@ -102,6 +104,7 @@ export const sites: readonly Route[] = [
   }),
   multiSiteRoute({
     path: '/sites/disconnect',
+    change: 'disconnections',
     summary: 'Disconnect sites',
     description:
       'The sites forget this dashboard and are not contacted until reconnected. Without filters, every site: preview with dry_run.',
@@ -112,6 +115,7 @@ export const sites: readonly Route[] = [
   }),
   multiSiteRoute({
     path: '/sites/check',
+    change: 'refresh',
     summary: 'Check whether sites answer',
     description: 'Visits each front page once. A site that does not answer is a result, not a failure.',
     work: checkHandler,
@@ -126,6 +130,7 @@ export const sites: readonly Route[] = [
   }),
   route({
     on: 'POST /sites/add',
+    change: { kind: 'connections', sites: 1 },
     live: true,
     body: 'required',
     fails: [404],
@@ -142,6 +147,7 @@ export const sites: readonly Route[] = [
   }),
   route({
     on: 'POST /sites/batch',
+    change: batchChanges,
     live: true,
     body: 'required',
     summary: 'Create, change, delete and act on sites in one call',
@@ -163,6 +169,7 @@ export const sites: readonly Route[] = [
 export const sitesExtra: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/suspend',
+    change: 'connections',
     summary: 'Suspend sites',
     description: 'They are not contacted until unsuspended. Only those listed in include.',
     work: suspendHandler,
@@ -172,6 +179,7 @@ export const sitesExtra: readonly Route[] = [
   }),
   multiSiteRoute({
     path: '/sites/unsuspend',
+    change: 'connections',
     summary: 'Lift the suspension of sites',
     description: 'Only those listed in include. Disconnected ones are reconnected.',
     work: unsuspendHandler,

@@ -10,6 +10,7 @@ import {
   listTagClients,
   listTagSites,
   listTags,
+  previewDeleteTag,
   updateTag,
 } from '../../../domain/tags/tags.js';
 import { once } from '../../../runtime/once.js';
@@ -49,6 +50,7 @@ export const tags: readonly Route[] = [
   }),
   route({
     on: 'POST /tags/add',
+    change: 'other',
     body: 'required',
     summary: 'Create a tag',
     params: () => z.object({ name: tagNameInput(), color: color() }),
@@ -66,6 +68,7 @@ export const tags: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /tags/{tag_id}/edit',
+    change: 'other',
     body: 'required',
     where,
     summary: 'Change a tag',
@@ -78,6 +81,8 @@ export const tags: readonly Route[] = [
   }),
   route({
     on: 'DELETE /tags/{tag_id}/remove',
+    change: 'deletions',
+    plan: ({ tag_id }, ctx) => previewDeleteTag(ctx, tag_id),
     where,
     summary: 'Delete a tag',
     description: 'Its sites stay.',

@@ -14,6 +14,7 @@ import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from 
 export const timeTrackerExtra = ofModule(MODULE, [
   route({
     on: 'DELETE /time-tracker/tasks/{task_id}/delete',
+    change: 'deletions',
     summary: 'Delete a task and its time',
     where: { task_id: DIGITS.task_id },
     params: () => z.object(taskPath()),
@@ -25,6 +26,7 @@ export const timeTrackerExtra = ofModule(MODULE, [
   }),
   route({
     on: 'POST /time-tracker/buckets/add',
+    change: 'other',
     body: 'required',
     fails: [404],
     summary: 'Add an hour bucket',
@@ -39,6 +41,7 @@ export const timeTrackerExtra = ofModule(MODULE, [
   }),
   route({
     on: 'PUT|PATCH /time-tracker/buckets/{bucket_id}/edit',
+    change: 'other',
     body: 'required',
     summary: 'Change an hour bucket',
     where: { bucket_id: DIGITS.bucket_id },
@@ -51,6 +54,7 @@ export const timeTrackerExtra = ofModule(MODULE, [
   }),
   route({
     on: 'DELETE /time-tracker/buckets/{bucket_id}/delete',
+    change: 'deletions',
     summary: 'Delete an hour bucket; its tasks stay',
     where: { bucket_id: DIGITS.bucket_id },
     params: () => z.object(bucketPath()),
@@ -62,6 +66,7 @@ export const timeTrackerExtra = ofModule(MODULE, [
   }),
   route({
     on: 'PUT|PATCH /time-tracker/settings/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change the global settings',
     params: () => z.object(settingFields()).partial(),
@@ -73,6 +78,7 @@ export const timeTrackerExtra = ofModule(MODULE, [
   }),
   route({
     on: 'PUT|PATCH /time-tracker/clients/{id_or_email}/settings/edit',
+    change: 'settings',
     body: 'required',
     summary: 'Change the settings of a client; null restores the global setting',
     params: () => z.object(settingFields()).partial().extend(clientPath()),

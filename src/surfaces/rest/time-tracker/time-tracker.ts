@@ -62,6 +62,7 @@ async function tasksAnswer(ctx: Ctx, params: z.output<ReturnType<typeof listPara
 function timerRow(step: TimerStep, summary: string, message: string): Route {
   return route({
     on: `POST /time-tracker/tasks/{task_id}/${step}`,
+    change: 'other',
     summary,
     where: { task_id: DIGITS.task_id },
     params: () => z.object(taskPath()),
@@ -98,6 +99,7 @@ export const time = ofModule(MODULE, [
   }),
   route({
     on: 'POST /time-tracker/tasks/add',
+    change: 'other',
     body: 'required',
     fails: [404],
     summary: 'Add a task',
@@ -120,6 +122,7 @@ export const time = ofModule(MODULE, [
   }),
   route({
     on: 'PUT /time-tracker/tasks/{task_id}/edit',
+    change: 'other',
     body: 'required',
     summary: 'Change a task',
     description:

@@ -87,6 +87,7 @@ export const runs: readonly Route[] = [
   }),
   route({
     on: 'POST /runs/{run_id}/retry',
+    change: { kind: 'updates', sites: 'planned' },
     live: true,
     fails: [404, 409],
     summary: 'Apply the updates that failed in a run again',

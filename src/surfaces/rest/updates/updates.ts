@@ -152,6 +152,7 @@ export const updates: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /updates/update',
+    change: 'updates',
     live: true,
     summary: 'Apply updates on every site',
     description: 'Ignored updates are skipped. On very many sites, runs as a job.',
@@ -184,6 +185,8 @@ export const updates: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST|PUT|PATCH /updates/{id_or_domain}/update',
+    change: 'updates',
+    plan: (ctx, { id }, filters) => previewUpdates(ctx, [id], [], [], undefined, filters),
     live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored updates are skipped.',
@@ -199,6 +202,8 @@ export const updates: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST|PUT|PATCH /updates/{id_or_domain}/update/wp',
+    change: 'updates',
+    plan: (ctx, { id }) => previewUpdates(ctx, [id], ['core'], []),
     live: true,
     fails: [504],
     summary: 'Update the core of one site',
@@ -292,6 +297,8 @@ async function apply(ctx: Ctx, site: SiteRow, type: RestType, slug: readonly str
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {
   return siteRoute({
     on: `POST|PUT|PATCH /updates/{id_or_domain}/update/${type}`,
+    change: 'updates',
+    plan: (ctx, { id }, { slug = [] }) => previewUpdates(ctx, [id], [type], slug),
     live: true,
     fails: [504],
     summary: `Update ${type} of one site`,

@@ -1,0 +1,103 @@
+/** Requests for approval: reading and deciding them. */
+
+import type { ApprovalState } from '../../../schemas/approval.js';
+import { credentialOf } from '../../runtime/actor.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime, timestampOf } from '../../runtime/iso-time.js';
+import type { ApprovalRow } from '../../store/approvals/approvals.js';
+import type { Ctx } from '../context.js';
+import { isApprover, requireApprover } from './approvers.js';
+import { LASTS_MS } from './gate.js';
+
+/** One page, newest first: all for those who may approve, their own for others. */
+export async function listApprovals(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
+  const asker = (await isApprover(ctx)) ? undefined : credentialOf(ctx.actor);
+  const { items, total } = await ctx.store.approvals.list({ asker, states }, ctx.clock.now(), page, perPage);
+  return { items: items.map(approvalView), total };
+}
+
+/** Throws `svc_approval_not_found`, also for one that the caller may not see. */
+export async function getApproval(ctx: Ctx, id: string) {
+  const found = await ctx.store.approvals.find(id, ctx.clock.now());
+  if (found === undefined || !(found.asker === credentialOf(ctx.actor) || (await isApprover(ctx)))) throw notFound(id);
+  return detailed(ctx, found);
+}
+
+/** With what was asked for, and what it would do. */
+export async function listDetailedApprovals(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
+  const asker = (await isApprover(ctx)) ? undefined : credentialOf(ctx.actor);
+  const { items, total } = await ctx.store.approvals.list({ asker, states }, ctx.clock.now(), page, perPage);
+  return { items: items.map((row) => detailed(ctx, row)), total };
+}
+
+/**
+ * Approves or refuses a request that waits. Throws `svc_rest_insufficient_permission` (the right; one's own request),
+ * `svc_approval_not_found` and `svc_rest_conflict` (it was decided, or has expired).
+ */
+export async function decideApproval(ctx: Ctx, id: string, state: 'approved' | 'refused', note: string) {
+  await requireApprover(ctx);
+  const now = ctx.clock.now();
+  const request = await ctx.store.approvals.find(id, now);
+  if (request === undefined) throw notFound(id);
+  if (request.asker === credentialOf(ctx.actor)) throw ownRequest();
+  const by = ctx.actor.name;
+  const expires_at = state === 'approved' ? now + LASTS_MS : request.expires_at;
+  const done = await ctx.store.approvals.decide(id, { state, by, note, now, expires_at });
+  const after = (await ctx.store.approvals.find(id, now)) ?? request;
+  if (!done) throw closed(after);
+  const facts = { approval_id: id, title: request.title };
+  ctx.events.emit({ name: state === 'approved' ? 'approval.approved' : 'approval.refused', facts });
+  return detailed(ctx, after);
+}
+
+function approvalView(row: ApprovalRow) {
+  const { id, state, operation, title, kind, sites, asker_name, note, decided_by } = row;
+  return {
+    approval_id: id,
+    state,
+    operation,
+    title,
+    kind,
+    sites,
+    asked_by: asker_name,
+    asked_at: timestampOf(row.asked_at),
+    expires_at: timestampOf(row.expires_at),
+    decided_by,
+    decided_at: isoTime(row.decided_at),
+    note,
+    used_at: isoTime(row.used_at),
+  };
+}
+
+function detailed(ctx: Ctx, row: ApprovalRow) {
+  const { via, client, input, plan, asker } = row;
+  const parsed = (text: string): unknown => JSON.parse(text);
+  const own = asker === credentialOf(ctx.actor);
+  return { ...approvalView(row), via, client, own, input: parsed(input), plan: parsed(plan) };
+}
+
+function notFound(id: string): ServiceError {
+  return new ServiceError('svc_approval_not_found', `There is no request ${JSON.stringify(id)}.`, {
+    field: 'approval_id',
+    advice: 'Find it with list-approvals-v1.',
+  });
+}
+
+function ownRequest(): ServiceError {
+  return new ServiceError(
+    'svc_rest_insufficient_permission',
+    'Nobody can decide a request of their own login or key.',
+    {
+      field: 'approval_id',
+      advice: 'Let another person do it, or give programs an API key of their own instead of a password.',
+    },
+  );
+}
+
+function closed({ state, decided_by, expires_at }: ApprovalRow): ServiceError {
+  const what =
+    state === 'expired'
+      ? `has expired at ${isoTime(expires_at)}`
+      : `is ${state} already${decided_by === null ? '' : `, by ${decided_by}`}`;
+  return new ServiceError('svc_rest_conflict', `The request ${what}. Nothing changed.`, { field: 'approval_id' });
+}

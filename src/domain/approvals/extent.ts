@@ -1,0 +1,78 @@
+/** Which sites a change covers, before it is made. */
+
+import type { Change, ChangeKind } from '../../../schemas/approval.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
+import type { Extent } from './rules.js';
+
+/** Kinds that act on sites: without a word on which, it may be any number. */
+const ON_SITES: ReadonlySet<ChangeKind> = new Set(['updates', 'installs', 'connections', 'disconnections', 'content']);
+
+/** What of an input names sites, in operations and in routes. */
+interface Naming {
+  site_id_or_domain?: SiteRef;
+  id_or_domain?: SiteRef;
+  site_ids_or_domains?: readonly SiteRef[];
+  include?: readonly number[];
+}
+
+/** What of a plan says how many sites it covers. */
+interface Plan {
+  would_affect?: { sites?: unknown; unguarded_sites?: unknown };
+  /** Of routes with `dry_run`, which list sites. */
+  total?: unknown;
+  data?: unknown;
+}
+
+export interface Named {
+  /** Null: the call names none. */
+  sites: SiteRow[] | null;
+}
+
+/** The sites that a call names. Throws for a single one that does not exist. */
+export async function namedSites(ctx: Ctx, input: unknown): Promise<Named> {
+  const { site_id_or_domain, id_or_domain, site_ids_or_domains, include } = (input ?? {}) as Naming;
+  const one = site_id_or_domain ?? id_or_domain;
+  if (one !== undefined) return { sites: [await lowestOf(ctx, one, site_id_or_domain === undefined)] };
+  const several = site_ids_or_domains ?? include;
+  if (several === undefined || several.length === 0) return { sites: null };
+  return { sites: (await resolveSites(ctx, several)).sites };
+}
+
+/** Of several sites with one domain, routes mean the one with the lowest id. */
+async function lowestOf(ctx: Ctx, ref: SiteRef, isRoute: boolean): Promise<SiteRow> {
+  const field = isRoute ? 'id_or_domain' : 'site_id_or_domain';
+  try {
+    return await getSite(ctx, ref, field);
+  } catch (error) {
+    const ids = error instanceof ServiceError && isRoute ? error.data.site_ids : undefined;
+    if (!Array.isArray(ids) || ids.length === 0) throw error;
+    return getSite(ctx, Math.min(...(ids as number[])), field);
+  }
+}
+
+/** @param plan what would be done, undefined if that is not known */
+export function extentOf(ctx: Ctx, change: Change, { sites }: Named, plan: unknown): Extent {
+  const { would_affect, total, data } = (plan ?? {}) as Plan;
+  const told = would_affect?.sites ?? (data === undefined ? undefined : total);
+  const counted = typeof told === 'number' ? told : sites?.length;
+  const whole = change.sites === 'all';
+  const count = typeof change.sites === 'number' ? change.sites : counted;
+  return {
+    sites: whole ? null : (count ?? (ON_SITES.has(change.kind) ? null : 0)),
+    async all() {
+      if (whole) return true;
+      // Named or not: what covers each site covers all.
+      if (sites === null) return change.sites === undefined && told !== undefined;
+      const fleet = await ctx.store.sites.count({});
+      return fleet > 1 && sites.length >= fleet;
+    },
+    async unguarded() {
+      const bare = would_affect?.unguarded_sites;
+      if (typeof bare === 'number') return bare > 0;
+      return sites === null || (await ctx.store.approvals.unguarded(sites.map(({ id }) => id))) > 0;
+    },
+  };
+}

@@ -1,0 +1,226 @@
+/**
+ * Lets a change happen, makes it wait for a person, or refuses it. An approval holds for one call: of the credential that
+ * asked, with this input, while it would do what was shown; it is used up before the work begins.
+ */
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { ChangeKind, Mode } from '../../../schemas/approval.js';
+import { cut } from '../../../schemas/text.js';
+import { credentialOf, isPerson } from '../../runtime/actor.js';
+import { canonicalJson } from '../../runtime/canonical-json.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { type Alert, emitAlerts } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
+import type { ApprovalRow } from '../../store/approvals/approvals.js';
+import { callInput } from '../action-log/call-input.js';
+import { recordedCall } from '../action-log/recorded-call.js';
+import type { AskedChange, Ctx } from '../context.js';
+import { isApprover } from './approvers.js';
+import { extentOf, type Named, namedSites } from './extent.js';
+import { approvalRules, changesOf, modeOf, strictest } from './rules.js';
+
+/** How long a request waits, and how long an approval holds. */
+export const LASTS_MS = 24 * 3600_000;
+const KEPT_MS = 180 * 24 * 3600_000;
+const MOST_WAITING = 100;
+const MOST_PLAN = 20_000;
+const SITES_SHOWN = 20;
+
+/** See `Ctx.change`. */
+export async function approvedChange<T>(ctx: Ctx, call: AskedChange, work: () => Promise<T>): Promise<T> {
+  const request = await needed(ctx, call);
+  if (request === null) return recordedCall(ctx, call.input, work);
+  const { asked, latest } = request;
+  if (latest?.state === 'approved' && latest.plan_digest === asked.plan_digest)
+    return withApproval(ctx, call, latest, work);
+  if (latest?.state === 'refused' && ctx.clock.now() < latest.expires_at) throw refused(latest);
+  if (latest?.state === 'waiting' && latest.plan_digest === asked.plan_digest)
+    throw required(ctx, { ...asked, expires_at: latest.expires_at }, latest.id, 'It still waits for a person.');
+  return recordedCall(ctx, call.input, () => ask(ctx, asked, latest));
+}
+
+/** Uses up the approval and does the work. When the same call was faster, this one asks again. */
+async function withApproval<T>(
+  ctx: Ctx,
+  call: AskedChange,
+  { id, title, plan_digest }: ApprovalRow,
+  work: () => Promise<T>,
+): Promise<T> {
+  const taken = new ServiceError('svc_rest_conflict', 'The approval was used by the same call.');
+  try {
+    return await recordedCall(ctx, call.input, async () => {
+      if (!(await ctx.store.approvals.use(id, plan_digest, ctx.clock.now()))) throw taken;
+      ctx.events.emit({ name: 'approval.used', facts: { approval_id: id, title } });
+      return work();
+    });
+  } catch (error) {
+    if (error === taken) return approvedChange(ctx, call, work);
+    throw error;
+  }
+}
+
+type Asked = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
+
+/** The request that the call would make, with the newest one of the same call; null if the call needs none. */
+async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; latest: ApprovalRow | undefined } | null> {
+  const { change, input, title } = call;
+  const { actor } = ctx;
+  // A preview changes nothing; jobs and the timetable do what was let happen before.
+  if (change === 'approvals' || actor.type === 'system' || actor.via === 'jobs') return null;
+  if ((input as { dry_run?: unknown } | null)?.dry_run === true) return null;
+  const rules = await approvalRules(ctx);
+  if (rules.preset === 'open' || (isPerson(actor) && (await isApprover(ctx)))) return null;
+  const changes = changesOf(change, input).filter(({ kind }) => isRuled(rules.rules[kind]));
+  if (changes.length === 0) return null;
+  const named = await namedSites(ctx, input);
+  // A plan may have to ask the sites: it is made only where it counts them, or is to be shown.
+  const counting = named.sites === null ? await call.plan() : undefined;
+  const judged = await Promise.all(
+    changes.map(async (one) => {
+      const extent = extentOf(ctx, one, named, counting);
+      return { kind: one.kind, sites: extent.sites, mode: await modeOf(rules, one.kind, extent, actor.via) };
+    }),
+  );
+  const worst = strictest(judged);
+  if (worst === undefined || worst.mode === 'auto') return null;
+  if (worst.mode === 'never') throw never(worst.kind);
+  const plan = counting ?? (await call.plan());
+  const shown = shownPlan(named, plan);
+  const asker = credentialOf(actor);
+  const of = { asker, operation: ctx.operation, input_digest: digestOf(input) };
+  const now = ctx.clock.now();
+  return {
+    asked: {
+      ...of,
+      asker_name: actor.name,
+      via: actor.via,
+      client: ctx.client,
+      title,
+      kind: worst.kind,
+      sites: worst.sites,
+      plan_digest: digestOf(steady([named.sites?.map(({ id }) => id).sort((a, b) => a - b), plan])),
+      input: callInput(input, ctx.operation),
+      plan: within(shown),
+      asked_at: now,
+      expires_at: now + LASTS_MS,
+    },
+    latest: await ctx.store.approvals.latest(of, now),
+  };
+}
+
+const isRuled = (rule: Readonly<Record<string, Mode>>) => Object.values(rule).some((mode) => mode !== 'auto');
+
+async function ask(ctx: Ctx, asked: Asked, latest: ApprovalRow | undefined): Promise<never> {
+  const { approvals, alerts } = ctx.store;
+  if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
+  const id = `apr_${randomBytes(12).toString('hex')}`;
+  const open = latest !== undefined && ['waiting', 'approved', 'expired'].includes(latest.state) ? latest : undefined;
+  if (!(await approvals.add({ id, ...asked }, open))) {
+    const other = await approvals.latest(asked, asked.asked_at);
+    throw required(ctx, asked, other?.id ?? id, 'It waits for a person.');
+  }
+  const { title, kind, sites, asker_name: by } = asked;
+  const facts = { approval_id: id, title, kind, sites, by, url: pageUrl(ctx) };
+  const alert: Alert<'approval.asked'> = { key: id, kind: 'approval.asked', site_id: null, at: asked.asked_at, facts };
+  emitAlerts(ctx.events, await alerts.add([alert]));
+  await approvals.prune(asked.asked_at - KEPT_MS);
+  throw required(ctx, asked, id, whyAsked(latest));
+}
+
+function whyAsked(latest: ApprovalRow | undefined): string {
+  switch (latest?.state) {
+    case 'expired':
+      return `Request ${latest.id} for it has expired, so it was asked for again.`;
+    case 'waiting':
+    case 'approved':
+      return `What it would do has changed since request ${latest.id}, so it was asked for again.`;
+    case 'used':
+      return `The approval of request ${latest.id} was used for an earlier call.`;
+    default:
+      return 'It waits for a person now.';
+  }
+}
+
+/** What is shown to the person who approves. */
+function shownPlan({ sites }: Named, plan: unknown): unknown {
+  if (plan !== undefined) return plan;
+  if (sites === null) return {};
+  const shown = sites.slice(0, SITES_SHOWN).map(({ id, url, name }) => ({ id, url, name }));
+  return { sites: shown, total_sites: sites.length };
+}
+
+function within(plan: unknown): string {
+  const text = JSON.stringify(plan) ?? '{}';
+  return text.length <= MOST_PLAN ? text : JSON.stringify({ characters: text.length, begins: cut(text, MOST_PLAN) });
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+/** Members of plans that come and go, and on which nothing depends that is done. */
+const PASSING = /^(sites_down|status_reason|last_sync|checked_at|.*_age|age_.*)$/;
+
+function steady(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(steady);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (PASSING.test(name) ? [] : [[name, steady(member)]])),
+  );
+}
+
+/** Where people approve. */
+function pageUrl({ base_url }: Ctx): string {
+  return `${base_url}/approvals`;
+}
+
+function required(ctx: Ctx, { kind, sites, plan, expires_at }: Asked, id: string, why: string): ServiceError {
+  return new ServiceError(
+    'svc_approval_required',
+    `This change needs the approval of a person. ${why} Nothing changed.`,
+    {
+      advice: `Tell the user: request ${id} waits at ${pageUrl(ctx)} for somebody with the right to approve, or for "sitefleet approvals approve ${id}". Once it is approved, repeat this call unchanged: it runs once.`,
+      data: {
+        approval_id: id,
+        approve_at: pageUrl(ctx),
+        expires_at: isoTime(expires_at),
+        kind,
+        sites,
+        plan: JSON.parse(plan) as unknown,
+      },
+    },
+  );
+}
+
+function refused({ id, decided_by, note, expires_at }: ApprovalRow): ServiceError {
+  const said = note === '' ? '' : `: ${JSON.stringify(note)}`;
+  return new ServiceError(
+    'svc_approval_refused',
+    `${decided_by ?? 'A person'} refused this change${said}. Nothing changed.`,
+    {
+      advice: `Tell the user, and do something else. It can be asked for again after ${isoTime(expires_at)}.`,
+      data: { approval_id: id },
+    },
+  );
+}
+
+function never(kind: ChangeKind): ServiceError {
+  return new ServiceError(
+    'svc_change_not_allowed',
+    `The rules allow no such change (${kind}) by this caller. Nothing changed.`,
+    {
+      advice: 'A person with the right to approve can make it on the page, or change the rules.',
+      data: { kind },
+    },
+  );
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError(
+    'svc_rest_conflict',
+    `${MOST_WAITING} requests of this caller wait already. Nothing changed.`,
+    {
+      advice: 'Let a person decide those first.',
+    },
+  );
+}

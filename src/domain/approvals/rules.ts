@@ -1,0 +1,112 @@
+/** The rules of approvals: which changes happen at once, which have to be asked for, and which never happen. */
+
+import {
+  type Change,
+  type ChangeKind,
+  FEW_SITES,
+  MODES,
+  type Mode,
+  PRESET_RULES,
+  PRESETS,
+  type Preset,
+  type Rule,
+  type Rules,
+  rulesShape,
+} from '../../../schemas/approval.js';
+import { z } from '../../../schemas/zod.js';
+import { once } from '../../runtime/once.js';
+import type { Ctx } from '../context.js';
+import { requireApprover } from './approvers.js';
+
+export interface RuleSet {
+  /** Null: own rules. */
+  preset: Preset | null;
+  few_sites: number;
+  rules: Rules;
+}
+
+const KEY = 'approvals';
+const stored = once(() =>
+  z.union([
+    z.object({ preset: z.enum(PRESETS), few_sites: z.number().int().positive() }).strict(),
+    z.object({ rules: rulesShape(), few_sites: z.number().int().positive() }).strict(),
+  ]),
+);
+
+/** The rules in force. Without any, everything happens at once; those that cannot be read are the strictest. */
+export async function approvalRules({ store }: Pick<Ctx, 'store'>): Promise<RuleSet> {
+  const value = await store.settings.one(KEY);
+  if (value === undefined) return ruleSet({ preset: 'open', few_sites: FEW_SITES });
+  const parsed = stored().safeParse(value);
+  return ruleSet(parsed.success ? parsed.data : { preset: 'strict', few_sites: FEW_SITES });
+}
+
+function ruleSet(value: z.output<ReturnType<typeof stored>>): RuleSet {
+  return 'rules' in value ? { preset: null, ...value } : { ...value, rules: PRESET_RULES[value.preset] };
+}
+
+export interface RulesChange {
+  preset?: Preset | undefined;
+  /** Replaces the rules of these kinds. */
+  rules?: { [K in ChangeKind]?: Rule | undefined } | undefined;
+  few_sites?: number | undefined;
+}
+
+/** Throws `svc_rest_insufficient_permission`. */
+export async function setApprovalRules(ctx: Ctx, { preset, rules, few_sites }: RulesChange): Promise<RuleSet> {
+  await requireApprover(ctx);
+  const before = await approvalRules(ctx);
+  const few = few_sites ?? before.few_sites;
+  const base = preset ?? before.preset;
+  const own = { ...(base === null ? before.rules : PRESET_RULES[base]), ...rules } as Rules;
+  const keeps = base !== null && Object.keys(rules ?? {}).length === 0;
+  const value = keeps ? { preset: base, few_sites: few } : { rules: own, few_sites: few };
+  await ctx.store.settings.write([{ key: KEY, value }], ctx.clock.now());
+  const fields = [
+    ...(preset === undefined ? [] : [`preset ${preset}`]),
+    ...Object.keys(rules ?? {}),
+    ...(few_sites === undefined ? [] : ['few_sites']),
+  ];
+  ctx.events.emit({ name: 'settings.changed', facts: { group: 'approvals', fields } });
+  return approvalRules(ctx);
+}
+
+/** What a change covers, as far as the rules depend on it. */
+export interface Extent {
+  /** Null: unknown. */
+  sites: number | null;
+  all(): boolean | Promise<boolean>;
+  unguarded(): boolean | Promise<boolean>;
+}
+
+const stricter = (a: Mode, b: Mode): Mode => (MODES.indexOf(a) >= MODES.indexOf(b) ? a : b);
+
+/** The strictest mode that applies. What has to be looked up is, only where it could make a difference. */
+export async function modeOf(
+  { rules, few_sites }: RuleSet,
+  kind: ChangeKind,
+  extent: Extent,
+  via: string,
+): Promise<Mode> {
+  const { few, many, all, all_by_assistant, unguarded } = rules[kind];
+  const count = extent.sites;
+  let mode = count === null || count > few_sites ? many : few;
+  const whole = via === 'mcp' ? stricter(all, all_by_assistant) : all;
+  if (stricter(mode, whole) !== mode && (await extent.all())) mode = whole;
+  if (stricter(mode, unguarded) !== mode && (await extent.unguarded())) mode = unguarded;
+  return mode;
+}
+
+/** The changes that a call makes. */
+export function changesOf(change: ChangeKind | Change | ((input: never) => Change[]), input: unknown): Change[] {
+  if (typeof change === 'function') return change(input as never);
+  return [typeof change === 'string' ? { kind: change } : change];
+}
+
+/** Asked as a whole, a call is as strict as the strictest of its changes. */
+export function strictest<T extends { mode: Mode }>(changes: readonly T[]): T | undefined {
+  return changes.reduce<T | undefined>(
+    (worst, one) => (worst === undefined || MODES.indexOf(one.mode) > MODES.indexOf(worst.mode) ? one : worst),
+    undefined,
+  );
+}

@@ -1,0 +1,98 @@
+/** Routes for changes that wait for a person, and for the rules on which do (REST §7). A GET never approves. */
+
+import { approvalShape, PRESETS, rulesShape, STATES } from '../../../../schemas/approval.js';
+import { z } from '../../../../schemas/zod.js';
+import { decideApproval, getApproval, listDetailedApprovals } from '../../../domain/approvals/approvals.js';
+import { approvalRules, setApprovalRules } from '../../../domain/approvals/rules.js';
+import { once } from '../../../runtime/once.js';
+import { csv, int, paging, text } from '../params.js';
+import { listRoute, type Route, route } from '../route.js';
+import { listOf, recordOf, writtenOf } from '../schemas/records.js';
+
+const where = { approval_id: /^apr_[0-9a-f]{24}$/ };
+const path = once(() => ({ approval_id: z.string() }));
+
+const requestShape = once(() =>
+  approvalShape().extend({
+    via: z.string().describe('By which way in it was asked for.'),
+    client: z.string().describe('The program that asked, as it names itself.'),
+    own: z.boolean().describe('The caller asked for it, and so cannot decide it.'),
+    input: z.unknown().describe('What was asked for, without secrets.'),
+    plan: z.unknown().describe('What it would do: the preview, or the sites it names.'),
+  }),
+);
+
+const ruleSetShape = once(() =>
+  z.object({
+    preset: z.enum(PRESETS).nullable().describe('null = own rules.'),
+    few_sites: z.number().int().describe('Up to how many sites are few.'),
+    rules: rulesShape(),
+  }),
+);
+
+function decision(name: 'approve' | 'refuse', summary: string, description: string): Route {
+  const state = name === 'approve' ? 'approved' : 'refused';
+  return route({
+    on: `POST /approvals/{approval_id}/${name}`,
+    change: 'approvals',
+    where,
+    fails: [404, 409],
+    summary,
+    description,
+    params: () => z.object({ ...path(), note: text(500).default('').describe('Told to the one who asked.') }),
+    returns: () => writtenOf(requestShape()),
+    answer: async ({ approval_id, note }, ctx) => ({
+      message: `The change was ${state}.`,
+      data: await decideApproval(ctx, approval_id, state, note),
+    }),
+  });
+}
+
+/** Not in the routes document. */
+export const approvals: readonly Route[] = [
+  listRoute({
+    on: 'GET /approvals',
+    summary: 'List changes that wait for approval, newest first',
+    description: 'All for those who may approve; for others, those that they asked for.',
+    params: () => z.object({ state: csv(z.enum(STATES)).default([]).describe('Default: all.'), ...paging(50, 200) }),
+    returns: () => listOf(requestShape()),
+    list: ({ state, page, per_page }, ctx) => listDetailedApprovals(ctx, state, page, per_page),
+  }),
+  route({
+    on: 'GET /approvals/{approval_id}',
+    where,
+    summary: 'Read one request for approval',
+    params: () => z.object(path()),
+    returns: () => recordOf(requestShape()),
+    answer: async ({ approval_id }, ctx) => ({ data: await getApproval(ctx, approval_id) }),
+  }),
+  decision(
+    'approve',
+    'Approve a change',
+    'It happens once, when its call is repeated by the same caller within a day, if it would still do the same. Needs the right to approve: of a person who is logged in on the page, or of a key that no assistant has used. Nobody can approve what they asked for.',
+  ),
+  decision('refuse', 'Refuse a change', 'Its call is refused until the request expires.'),
+  route({
+    on: 'GET /approvals/rules',
+    summary: 'Read which changes wait for approval',
+    params: () => z.object({}),
+    returns: () => recordOf(ruleSetShape()),
+    answer: async (_params, ctx) => ({ data: await approvalRules(ctx) }),
+  }),
+  route({
+    on: 'PUT|PATCH /approvals/rules',
+    change: 'approvals',
+    body: 'required',
+    summary: 'Set which changes wait for approval',
+    description:
+      'preset: open = none, careful = far-reaching ones, strict = all. rules replaces those of the kinds it names. The strictest that applies counts.',
+    params: () =>
+      z.object({
+        preset: z.enum(PRESETS).optional(),
+        rules: rulesShape().partial().optional().describe('By kind of change.'),
+        few_sites: int(1, 10_000).optional().describe('Up to how many sites are few.'),
+      }),
+    returns: () => writtenOf(ruleSetShape()),
+    answer: async (change, ctx) => ({ message: 'The rules were changed.', data: await setApprovalRules(ctx, change) }),
+  }),
+];

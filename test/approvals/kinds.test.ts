@@ -1,0 +1,73 @@
+/** Every operation and every route that changes something says what kind of change it makes. */
+
+import { expect, it } from 'vitest';
+import { CHANGE_KIND_NAMES, type Change, type ChangeOf } from '../../schemas/approval.js';
+import { routes } from '../../src/surfaces/rest/index.js';
+import { ROUTE_OF } from '../../src/surfaces/rest/route-names.js';
+import { operations } from '../../tools/index.js';
+
+function kindsOf(change: ChangeOf | null, input: object = {}): string[] {
+  if (change === null) return [];
+  if (change === 'approvals') return ['approvals'];
+  if (typeof change === 'function') return (change as (input: object) => Change[])(input).map(({ kind }) => kind);
+  return [typeof change === 'string' ? change : change.kind];
+}
+
+const BATCH = {
+  create: [{}],
+  update: [{}],
+  delete: [1],
+  sync: [1],
+  reconnect: [1],
+  disconnect: [1],
+  suspend: [1],
+  unsuspend: [1],
+  check: [1],
+};
+
+it.each(operations.map((operation) => [operation.id, operation] as const))('%s', (_id, { effect, change }) => {
+  const kinds = kindsOf(change);
+  expect(kinds).toHaveLength(effect === 'read' ? 0 : 1);
+  for (const kind of kinds) expect(CHANGE_KIND_NAMES).toContain(kind);
+});
+
+it('routes that are not a GET have one, and no GET has', () => {
+  for (const { key, on, needs, change } of routes) {
+    const kinds = kindsOf(change, BATCH);
+    if (on.includes('GET')) expect([key, needs, kinds]).toEqual([key, 'read', []]);
+    else expect([key, kinds.length > 0, needs]).toEqual([key, true, kinds[0] === 'approvals' ? 'approve' : 'write']);
+    for (const kind of kinds) expect(['approvals', ...CHANGE_KIND_NAMES]).toContain(kind);
+  }
+  const own = routes.filter(({ change }) => change === 'approvals').map(({ key }) => key);
+  expect(own).toEqual([
+    'POST /approvals/{approval_id}/approve',
+    'POST /approvals/{approval_id}/refuse',
+    'PUT|PATCH /approvals/rules',
+  ]);
+});
+
+it('a batch has the kinds of what it contains', () => {
+  const batch = routes.find(({ key }) => key === 'POST /sites/batch');
+  const changes = (input: object) => (batch as unknown as { change(input: object): Change[] }).change(input);
+  expect(changes({ delete: [1, 2], disconnect: [3], sync: [4] })).toEqual([
+    { kind: 'site_deletions', sites: 2 },
+    { kind: 'refresh', sites: 1 },
+    { kind: 'disconnections', sites: 1 },
+  ]);
+  expect(changes({ create: [{}], update: [{}, {}], suspend: [1], check: [] })).toEqual([
+    { kind: 'connections', sites: 4 },
+  ]);
+});
+
+it('an operation and the route that does the same are of one kind', () => {
+  const route = (text: string) => {
+    const [method = '', path = ''] = text.replace('/v2', '').split(' ');
+    return routes.find((row) => row.path === path && row.on.some((on) => on === method));
+  };
+  const pairs = Object.entries(ROUTE_OF).flatMap(([name, text]) => {
+    const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
+    return operation === undefined ? [] : [[name, kindsOf(operation.change), kindsOf(route(text)?.change ?? null)]];
+  });
+  expect(pairs.length).toBeGreaterThan(20);
+  for (const [name, ofOperation, ofRoute] of pairs) expect([name, ofRoute]).toEqual([name, ofOperation]);
+});
