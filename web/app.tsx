@@ -28,6 +28,7 @@ const History = lazy(() => import('./views/history.js').then(({ History }) => Hi
 const Clients = lazy(() => import('./views/clients.js').then(({ Clients }) => Clients));
 const Reports = lazy(() => import('./views/reports.js').then(({ Reports }) => Reports));
 const Jobs = lazy(() => import('./views/jobs.js').then(({ Jobs }) => Jobs));
+const Approvals = lazy(() => import('./views/approvals.js').then(({ Approvals }) => Approvals));
 const Access = lazy(() => import('./views/access.js').then(({ Access }) => Access));
 const Settings = lazy(() => import('./views/settings.js').then(({ Settings }) => Settings));
 const Start = lazy(() => import('./views/start.js').then(({ Start }) => Start));
@@ -83,6 +84,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/clients" component={Clients} />
           <Route path="/reports" component={Reports} />
           <Route path="/jobs" component={Jobs} />
+          <Route path="/approvals" component={Approvals} />
           <Route path="/access" component={Access} />
           <Route path="/settings" component={Settings} />
           <Route path="/start" component={Start} />

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import type { UserRight } from '../../src/store/access/users.js';
 import { type HttpListener, listen } from '../../src/surfaces/http/server.js';
 import { buildPage } from '../../web/build.mjs';
 import { cheapHash } from '../support/cheap-hash.js';
@@ -24,9 +25,9 @@ export interface ServedPage {
   url: string;
   browser: Browser;
   /** Opens a page in its own context, logged in as a user with these rights. */
-  open(rights?: ('read' | 'write')[], options?: Parameters<Browser['newContext']>[0]): Promise<Page>;
+  open(rights?: UserRight[], options?: Parameters<Browser['newContext']>[0]): Promise<Page>;
   /** Adds a user; returns its name. */
-  user(rights: ('read' | 'write')[]): Promise<string>;
+  user(rights: UserRight[]): Promise<string>;
   /** Stops answering, until `back`. */
   away(): Promise<void>;
   back(): Promise<void>;
@@ -63,7 +64,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
     });
   };
 
-  async function user(rights: ('read' | 'write')[]): Promise<string> {
+  async function user(rights: UserRight[]): Promise<string> {
     users += 1;
     const name = `user-${users}`;
     await app.service.store.users.add({ name, password_hash, rights, now: app.clock.now() });

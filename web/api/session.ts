@@ -7,6 +7,7 @@ export interface User {
   name: string;
   /** `read` may only view; any other value may change things. */
   right: string;
+  may_approve: boolean;
   /** False for users who logged in by a link and have not chosen a password yet. */
   has_password: boolean;
 }
@@ -76,6 +77,12 @@ export function forgetSession(): void {
   if (session.get()?.authenticated !== true) return;
   ended.set(true);
   session.set({ authenticated: false });
+}
+
+/** Whether this person decides changes that wait. */
+export function useMayApprove(): boolean {
+  const current = useStore(session);
+  return current?.authenticated === true && current.user.may_approve;
 }
 
 /** Whether buttons that change something are shown. */

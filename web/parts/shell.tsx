@@ -4,6 +4,7 @@ import type { IconNode } from 'lucide';
 import {
   Activity,
   Building2,
+  ClipboardCheck,
   FileText,
   Gauge,
   Globe,
@@ -24,9 +25,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLive } from '../api/live.js';
-import { useLoad } from '../api/load.js';
+import { refresh, useLoad } from '../api/load.js';
 import { reachable } from '../api/reachable.js';
-import { logOut, session } from '../api/session.js';
+import { logOut, session, useMayApprove } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
 import { Icon } from './icon.js';
@@ -39,6 +40,7 @@ const VIEWS: readonly (readonly [string, keyof typeof t.nav, IconNode])[] = [
   ['/updates', 'updates', PackageCheck],
   ['/monitors', 'monitors', Activity],
   ['/jobs', 'jobs', ListChecks],
+  ['/approvals', 'approvals', ClipboardCheck],
   ['/history', 'history', History],
   ['/clients', 'clients', Building2],
   ['/reports', 'reports', FileText],
@@ -76,6 +78,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <Offline />
         <NoPassword />
         <Keys views={VIEWS.map(([to, word]) => [to, t.nav[word]] as const)} />
+        <Waiting />
         <Running />
         {children}
       </main>
@@ -166,6 +169,29 @@ export function Offline({ whole = false }: { whole?: boolean }) {
         <p>{t.offline.text}</p>
       </div>
     </div>
+  );
+}
+
+const LOOK_AGAIN_MS = 30_000;
+
+/** Changes that wait for this person, on every view except their own. */
+function Waiting() {
+  const { path } = useLocation();
+  const may = useMayApprove();
+  const { data } = useLoad(may ? 'approvals:waiting' : null, (signal) =>
+    answer(api.GET('/approvals', { params: { query: { state: ['waiting'], per_page: 1 } }, signal })),
+  );
+  useEffect(() => {
+    if (!may) return;
+    const timer = setInterval(() => refresh('approvals:'), LOOK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [may]);
+  if (data === undefined || data.total === 0 || path === '/approvals') return null;
+  return (
+    <a class="running" href="/approvals">
+      <Icon of={ClipboardCheck} />
+      {t.approvals.waiting(data.total)}
+    </a>
   );
 }
 

@@ -4,7 +4,7 @@ import { KeyRound } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
-import { useMayWrite } from '../api/session.js';
+import { useMayApprove, useMayWrite } from '../api/session.js';
 import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { SelectField, TextField, useText } from '../parts/field.js';
@@ -106,6 +106,7 @@ export function Keys() {
 }
 
 function AddKey({ close }: { close: () => void }) {
+  const mayApprove = useMayApprove();
   const description = useText();
   const [permissions, setPermissions] = useState('read');
   const [token, setToken] = useState<string | null>(null);
@@ -135,6 +136,7 @@ function AddKey({ close }: { close: () => void }) {
             options={[
               ['read', t.access.rights.read],
               ['read,write', t.access.rights['read,write']],
+              ...(mayApprove ? [['read,approve', t.access.rights['read,approve']] as const] : []),
             ]}
           />
           <FormEnd send={t.access.add} cancel={close} />

@@ -27,6 +27,7 @@ const GROUPS = {
   domains: ['domain.expiring', 'domain.expired', 'domain.not_found'],
   health: ['site.unhealthy'],
   backups: ['backup.failed'],
+  approvals: ['approval.asked'],
 } as const;
 type Kind = (typeof GROUPS)[keyof typeof GROUPS][number];
 const ALL: readonly Kind[] = Object.values(GROUPS).flat();

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
+import { ApprovalRules } from '../parts/approval-rules.js';
 import { Check, SelectField } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
@@ -82,6 +83,9 @@ export function Settings() {
         </div>
         <div>
           <Recipients />
+          <Card title={t.nav.approvals}>
+            <ApprovalRules />
+          </Card>
           <TagsCard />
           <Card title={t.settings.updates}>
             <SettingsGroup group="general" fields={UPDATES} />

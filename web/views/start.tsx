@@ -1,8 +1,10 @@
-/** First start: adding sites, choosing recipients, monitoring. Each step can be skipped, and done later. */
+/** First start: adding sites, choosing recipients, monitoring, and what has to be approved. Each step can be skipped, and done later. */
 
 import { Activity, ArrowRight, BellRing } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { useMayApprove } from '../api/session.js';
+import { ApprovalRules } from '../parts/approval-rules.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Card, Page } from '../parts/page.js';
 import { trying } from '../parts/toast.js';
@@ -12,21 +14,23 @@ import { RecipientForm } from './recipient-form.js';
 import { watchAll } from './watch.js';
 
 const STEPS = ['sites', 'alerts', 'monitor'] as const;
+const APPROVER_STEPS = [...STEPS, 'approvals'] as const;
 
 export function Start() {
   const { route } = useLocation();
+  const steps = useMayApprove() ? APPROVER_STEPS : STEPS;
   const [step, setStep] = useState(0);
   const [done, setDone] = useState<ReadonlySet<number>>(new Set());
-  const skip = () => (step + 1 < STEPS.length ? setStep(step + 1) : route('/'));
+  const skip = () => (step + 1 < steps.length ? setStep(step + 1) : route('/'));
   const next = () => {
     setDone(new Set([...done, step]));
     skip();
   };
-  const current = STEPS[step];
+  const current = steps[step];
   return (
     <Page title={t.start.title} about={t.start.about}>
       <ol class="progression" aria-label={t.start.steps}>
-        {STEPS.map((one, index) => (
+        {steps.map((one, index) => (
           <li key={one} aria-current={index === step ? 'step' : undefined} class={done.has(index) ? 'done' : ''}>
             {t.start.step[one]}
           </li>
@@ -43,6 +47,15 @@ export function Start() {
         </Card>
       )}
       {current === 'monitor' && <Monitor next={next} />}
+      {current === 'approvals' && (
+        <Card title={t.start.approvals}>
+          <p>{t.start.approvalsText}</p>
+          <ApprovalRules />
+          <Button kind="main" onClick={next}>
+            {t.start.done}
+          </Button>
+        </Card>
+      )}
       <div class="row end">
         {step > 0 && (
           <Button kind="quiet" onClick={() => setStep(step - 1)}>

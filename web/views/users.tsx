@@ -4,7 +4,7 @@ import { Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
-import { session, useMayWrite } from '../api/session.js';
+import { session, useMayApprove, useMayWrite } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
@@ -25,6 +25,7 @@ interface User {
   id: number;
   name: string;
   right: 'read' | 'write';
+  may_approve: boolean;
   active: boolean;
   has_password: boolean;
   api_keys: number;
@@ -57,7 +58,10 @@ export function Users() {
                     {user.name}
                     {user.name === own && <span class="muted"> · {t.users.you}</span>}
                   </th>
-                  <td data-label={t.access.right}>{t.users.rights[user.right]}</td>
+                  <td data-label={t.access.right}>
+                    {t.users.rights[user.right]}
+                    {user.may_approve && `, ${t.users.approves}`}
+                  </td>
                   <td data-label={t.users.state} class={user.active && user.has_password ? '' : 'muted'}>
                     {user.active ? (user.has_password ? t.users.active : t.users.noPassword) : t.users.off}
                   </td>
@@ -103,8 +107,10 @@ type Way = 'keep' | 'link' | 'password';
 
 /** A new user, or changes to an existing one. Only changes are sent. */
 function Edit({ user, close }: { user: User | null; close: () => void }) {
+  const mayApprove = useMayApprove();
   const name = useText();
   const [right, setRight] = useState<User['right']>(user?.right ?? 'read');
+  const [approves, setApproves] = useState(user?.may_approve ?? false);
   const [active, setActive] = useState(user?.active ?? true);
   const [way, setWay] = useState<Way>(user === null ? 'link' : 'keep');
   const password = useText();
@@ -113,12 +119,13 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
     const secret = way === 'keep' ? {} : { password: way === 'link' ? null : password.value };
     const changed = {
       ...(right === user?.right ? {} : { right }),
+      ...(approves === (user?.may_approve ?? false) ? {} : { may_approve: approves }),
       ...(active === user?.active ? {} : { active }),
       ...secret,
     };
     if (user !== null && Object.keys(changed).length === 0) return close();
     const { message, login_link } = await (user === null
-      ? answer(api.POST('/users/add', { body: { name: name.value, right, ...secret } }))
+      ? answer(api.POST('/users/add', { body: { name: name.value, right, may_approve: approves, ...secret } }))
       : answer(api.PATCH('/users/{user_id}/edit', { params: { path: { user_id: user.id } }, body: changed })));
     refresh('access:');
     showToast(message);
@@ -145,6 +152,7 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
             ['write', t.users.rights.write],
           ]}
         />
+        {mayApprove && <Check label={t.users.mayApprove} checked={approves} onChange={setApproves} />}
         <SelectField
           label={t.users.way}
           hint={t.users.wayHint[way]}

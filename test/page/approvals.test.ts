@@ -1,0 +1,85 @@
+/** Approving on the page, in a real browser, on a phone: what waits is seen, judged by its plan, and decided by a tap. */
+
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Ways, ways } from '../approvals/client.js';
+import { needs } from '../support/needs.js';
+import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
+
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true };
+
+let app: Ways;
+let served: ServedPage;
+
+describe('a person who may approve', needs('chromium'), () => {
+  beforeAll(async () => {
+    app = await ways({ sites: 1, connected: 1, pageFolder: await builtPage() });
+    served = await servePage(app.app);
+    await app.rules({ preset: 'careful' });
+  });
+  afterEach(() => {
+    expect(served.complaints.splice(0)).toEqual([]);
+  });
+
+  it('approves what an assistant asked for in two taps, and it happens once', async () => {
+    const { id } = await app.app.call('add-tag', { name: 'Shops' });
+    const key = await app.key();
+    const assistant = await app.assistant(key.token);
+    const call = () => assistant.call('svc-delete-tag-v1', { tag_id: id, confirm: true });
+    expect((await call()).isError).toBe(true);
+    const page = await served.open(['read', 'write', 'approve'], PHONE);
+    const clicks = await counted(page);
+    await page.getByRole('link', { name: '1 change waits for approval' }).click();
+    await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
+    const card = page.locator('.card', { hasText: 'Delete a tag' });
+    await card.getByText('tag name: Shops').waitFor();
+    expect(await card.innerText()).toMatch(/Asked for by key \d+ \(.+\), .+ waiting/);
+    await expectToFit(page);
+    expect(await seriousFindings(page)).toEqual([]);
+    const button = card.getByRole('button', { name: 'Approve: Delete a tag' });
+    // Large enough for a thumb.
+    expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    await button.click();
+    await card.getByText(/approved, not done yet/).waitFor();
+    expect(await clicks()).toBe(2);
+    expect((await call()).structuredContent).toMatchObject({ deleted: true });
+    await page.reload();
+    await card.getByText(/approved and done/).waitFor();
+    await page.context().close();
+  });
+
+  it('refuses with a note, which the caller is told', async () => {
+    const { id } = await app.app.call('add-tag', { name: 'Blogs' });
+    const key = await app.key();
+    const call = () => key(`DELETE /tags/${id}/remove`);
+    await call();
+    const page = await served.open(['read', 'approve'], PHONE);
+    await page.goto(`${served.url}/approvals`);
+    await page.getByRole('button', { name: 'Refuse: Delete a tag' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What to say to the one who asked').fill('It is in use.');
+    await dialog.getByRole('button', { name: 'Refuse', exact: true }).click();
+    await page.getByText(/^Asked for by .* refused/).waitFor();
+    expect((await call()).body.message).toMatch(/^user-\d+ refused this change: "It is in use\."/);
+    await page.context().close();
+  });
+
+  it('sets the rules by one switch; others read them, and decide nothing', async () => {
+    const { id } = await app.app.call('add-tag', { name: 'News' });
+    const key = await app.key();
+    await key(`DELETE /tags/${id}/remove`);
+    const other = await served.open(['read', 'write']);
+    await other.goto(`${served.url}/settings`);
+    await other.getByText('More than 5 sites, updates without a guard').waitFor();
+    await other.goto(`${served.url}/approvals`);
+    await other.getByText('No requests').waitFor();
+    expect(await other.getByLabel('Which changes wait for approval').count()).toBe(0);
+    await other.context().close();
+
+    const page = await served.open(['read', 'write', 'approve']);
+    await page.goto(`${served.url}/settings`);
+    await page.getByLabel('Which changes wait for approval').selectOption('None');
+    await page.getByText('Programs with the right to make changes make them at once.').waitFor();
+    expect((await key(`DELETE /tags/${id}/remove`)).status).toBe(200);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,45 @@
+/** Which changes wait for approval: one switch among three presets. */
+
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { useMayApprove } from '../api/session.js';
+import { t } from '../texts/texts.js';
+import { SelectField } from './field.js';
+import { Loaded } from './states.js';
+import { trying } from './toast.js';
+
+const PRESETS = ['open', 'careful', 'strict'] as const;
+type Preset = (typeof PRESETS)[number];
+
+/** @param chosen is called after a choice was stored */
+export function ApprovalRules({ chosen }: { chosen?: () => void }) {
+  const may = useMayApprove();
+  const rules = useLoad('approvals:rules', (signal) =>
+    answer(api.GET('/approvals/rules', { signal })).then(({ data }) => data),
+  );
+  const set = async (preset: Preset) => {
+    await trying(async () => (await answer(api.PUT('/approvals/rules', { body: { preset } }))).message);
+    refresh('approvals:');
+    chosen?.();
+  };
+  return (
+    <Loaded of={rules}>
+      {({ preset }) =>
+        may ? (
+          <SelectField
+            label={t.approvals.rules}
+            hint={preset === null ? t.approvals.ownText : t.approvals.presetText[preset]}
+            value={preset ?? ''}
+            onChange={(next) => void set(next as Preset)}
+            options={[
+              ...(preset === null ? [['', t.approvals.own, true] as const] : []),
+              ...PRESETS.map((one) => [one, t.approvals.preset[one]] as const),
+            ]}
+          />
+        ) : (
+          <p>{preset === null ? t.approvals.ownText : t.approvals.presetText[preset]}</p>
+        )
+      }
+    </Loaded>
+  );
+}
