@@ -3,6 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localActor } from '../../src/cli/local-actor.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { connect, textOf } from '../support/mcp-clients.js';
 import { PASSWORD, type Ways, ways } from './client.js';
 
@@ -260,7 +261,7 @@ describe('who may approve', () => {
     expect((await key('GET /approvals')).body).toMatchObject({ total: 0, data: [] });
   });
 
-  it('no user with whose password an assistant has logged in, until it is changed', async () => {
+  it('no user with whose password an assistant has logged in, until somebody else sets another', async () => {
     const name = await app.user(['read', 'write', 'approve']);
     const id = await request();
     const assistant = await connect(['2025-11-25', 'http'], {
@@ -270,7 +271,15 @@ describe('who may approve', () => {
     await assistant.call('svc-list-tags-v1');
     expect((await (await app.page(name))(`POST /approvals/${id}/approve`)).body).toMatchObject(REFUSED);
     const { users } = app.app.service.store;
-    await users.change(name, { password_hash: 'another' });
+    const { id: user_id = 0 } = (await users.find(name)) ?? {};
+    // The assistant could log in on the page, too: it must not help itself.
+    await app.rules({ preset: 'open' });
+    const own = await app.page(name);
+    expect((await own(`PUT /users/${user_id}/edit`, { password: 'a long password' })).body).toMatchObject(REFUSED);
+    await users.replacePassword(user_id, cheapHash(PASSWORD), cheapHash('a long password'));
+    expect((await (await app.page(name))(`POST /approvals/${id}/approve`)).body).toMatchObject(REFUSED);
+    const other = await app.page(await app.user(['read', 'write', 'approve']));
+    expect((await other(`PUT /users/${user_id}/edit`, { password: 'a long password' })).status).toBe(200);
     expect((await (await app.page(name))(`POST /approvals/${id}/approve`)).status).toBe(200);
   });
 

@@ -117,7 +117,10 @@ describe('PUT /session/password', () => {
     const username = await newUser(['read']);
     const [session, other, link] = [await login(username), await login(username), await newLink(username)];
     const reply = await change(session, { current_password: PASSWORD, password: next });
-    expect([reply.status, reply.body.user]).toEqual([200, { name: username, right: 'read', has_password: true }]);
+    expect([reply.status, reply.body.user]).toEqual([
+      200,
+      { name: username, right: 'read', may_approve: false, has_password: true },
+    ]);
     expect(await whoIs({ cookie: cookiePair(reply.setCookie) })).toBe(true);
     expect([await whoIs(session), await whoIs(other)]).toEqual([false, false]);
     expect((await ask('POST /session', { body: { link } })).status).toBe(401);
@@ -290,7 +293,7 @@ describe('GET /session', () => {
     const { body } = await ask('GET /session', as(session));
     expect(body).toEqual({
       authenticated: true,
-      user: { name, right: 'write', has_password: true },
+      user: { name, right: 'write', may_approve: false, has_password: true },
       csrf: session.csrf,
       expires_at: new Date(app.clock.now() + 12 * HOUR).toISOString(),
       first_start: false,

@@ -5,7 +5,7 @@ import { type Ways, ways } from '../approvals/client.js';
 import { needs } from '../support/needs.js';
 import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
 
-const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true };
+const PHONE = { width: 360, height: 740 };
 
 let app: Ways;
 let served: ServedPage;
@@ -26,7 +26,8 @@ describe('a person who may approve', needs('chromium'), () => {
     const assistant = await app.assistant(key.token);
     const call = () => assistant.call('svc-delete-tag-v1', { tag_id: id, confirm: true });
     expect((await call()).isError).toBe(true);
-    const page = await served.open(['read', 'write', 'approve'], PHONE);
+    const page = await served.open(['read', 'write', 'approve']);
+    await page.setViewportSize(PHONE);
     const clicks = await counted(page);
     await page.getByRole('link', { name: '1 change waits for approval' }).click();
     await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
@@ -52,7 +53,8 @@ describe('a person who may approve', needs('chromium'), () => {
     const key = await app.key();
     const call = () => key(`DELETE /tags/${id}/remove`);
     await call();
-    const page = await served.open(['read', 'approve'], PHONE);
+    const page = await served.open(['read', 'approve']);
+    await page.setViewportSize(PHONE);
     await page.goto(`${served.url}/approvals`);
     await page.getByRole('button', { name: 'Refuse: Delete a tag' }).click();
     const dialog = page.getByRole('dialog');

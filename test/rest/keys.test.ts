@@ -120,7 +120,9 @@ describe('API keys', () => {
     const wrong = await app.rest('POST /rest-api/add-key', { body: { active: 'maybe', permissions: 5 } });
     expect(wrong.body).toMatchObject({ code: 'rest_invalid_param', data: { params: { active: expect.any(String) } } });
     const scope = await app.rest('POST /rest-api/add-key', { body: { active: true, permissions: 'read,admin' } });
-    expect(scope.body.data.params).toEqual({ permissions: 'must be read, write or read,write' });
+    expect(scope.body.data.params).toEqual({
+      permissions: 'must be read, write or approve, or several of them separated by commas',
+    });
     expect((await app.rest('PUT /rest-api/edit-key/999', { body: { active: true } })).body).toMatchObject({
       code: 'api_key_not_found',
       data: { status: 404 },

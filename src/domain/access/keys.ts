@@ -53,7 +53,7 @@ export async function addKey(
   input: { active: boolean; scope: KeyScope; approves: boolean; description: string },
 ) {
   // Otherwise a write-only key could create a key that can read.
-  requireGrant(ctx, rightsOf(input), 'permissions');
+  await requireGrant(ctx, rightsOf(input), 'permissions');
   const user_id = await userOfCaller(ctx);
   const { key, token } = await withStorageError('create_key_failed', 'The key was not stored.', () =>
     ctx.store.keys.add({
@@ -72,7 +72,7 @@ export async function addKey(
 /** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
 export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
   const { scope, approves } = { ...(await known(ctx, ref)), ...definedOf(change) };
-  requireGrant(ctx, rightsOf({ scope, approves }), 'permissions');
+  await requireGrant(ctx, rightsOf({ scope, approves }), 'permissions');
   const outcome = await withStorageError('update_key_failed', 'The key was not changed.', () =>
     ctx.store.keys.change(ref, change, true),
   );
@@ -106,7 +106,7 @@ export async function removeKey(ctx: Ctx, ref: KeyRef) {
 async function known(ctx: Ctx, ref: KeyRef): Promise<KeyRow> {
   const key = await ctx.store.keys.find(ref);
   if (key === undefined) throw notFound(ref);
-  requireGrant(ctx, rightsOf(key), 'key_identifier');
+  await requireGrant(ctx, rightsOf(key), 'key_identifier');
   return key;
 }
 

@@ -68,7 +68,7 @@ interface NewUser {
 export async function addUser(ctx: UserCtx, input: NewUser): Promise<{ data: UserView } & Partial<LoginLink>> {
   const { name, right, may_approve = false, password } = input;
   const rights = rightsWith(right, may_approve);
-  requireGrant(ctx, rights, 'right');
+  await requireGrant(ctx, rights, 'right');
   requireName(name);
   const { users } = ctx.store;
   const password_hash = await hashOf(ctx, password);
@@ -104,7 +104,7 @@ export async function changeUser(
   const before = await known(ctx, ref);
   // A caller who sets a password can log in as that user: this must not lead to a right that the caller lacks.
   const rights = rightsWith(right ?? levelOf(before.rights), may_approve ?? before.rights.includes('approve'));
-  requireGrant(ctx, [...before.rights, ...rights], 'user_id');
+  await requireGrant(ctx, [...before.rights, ...rights], 'user_id');
   if (password === null && !(active ?? before.enabled)) throw switchedOff(before.name);
   const change = {
     rights: right === undefined && may_approve === undefined ? undefined : rights,
@@ -123,7 +123,7 @@ export async function changeUser(
 /** Removes a user with the API keys that the user made; returns the user with their number. Throws as `changeUser`. */
 export async function removeUser(ctx: UserCtx, ref: UserRef): Promise<UserView> {
   const user = await known(ctx, ref);
-  requireGrant(ctx, user.rights, 'user_id');
+  await requireGrant(ctx, user.rights, 'user_id');
   const { outcome, api_keys } = await ctx.store.users.remove(user.id, true);
   requireDone(outcome, user.name);
   ctx.events.emit({ name: 'user.deleted', facts: { user_id: user.id, user_name: user.name } });

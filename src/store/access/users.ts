@@ -144,7 +144,8 @@ export function createUsers(db: Db) {
     async change(ref: UserRef, change: UserChange, keepLast = false): Promise<UserOutcome> {
       const { where, arg } = userPredicate(ref);
       const { password_hash, rights, enabled } = change;
-      const set = assignments({ password_hash, rights: rights?.join(','), enabled });
+      const assistant_at = password_hash === undefined ? undefined : null;
+      const set = assignments({ password_hash, assistant_at, rights: rights?.join(','), enabled });
       if (set.text === '') return (await find(ref)) === undefined ? 'absent' : 'done';
       const weakens = enabled === false || (rights !== undefined && !rights.includes('write'));
       const guard = keepLast && weakens ? ` AND ${KEEPS_LAST}` : '';
@@ -152,12 +153,15 @@ export function createUsers(db: Db) {
       return changes > 0 ? 'done' : refused(ref);
     },
 
-    /** Notes that an assistant has logged in as this user. A new password ends that (schema/access.ts). */
+    /**
+     * Notes that an assistant has logged in as this user. It ends when somebody sets another password by `change`: the
+     * assistant itself could replace its own.
+     */
     async markAssistant(id: number, now: number): Promise<void> {
       await db.run('UPDATE user SET assistant_at = ? WHERE id = ? AND assistant_at IS NULL', [now, id]);
     },
 
-    /** Whether an assistant has logged in with the present password. */
+    /** Whether an assistant may know the password. */
     async isAssistants(id: number): Promise<boolean> {
       return (await db.one('SELECT 1 FROM user WHERE id = ? AND assistant_at IS NULL', [id])) === undefined;
     },

@@ -20,7 +20,7 @@ CREATE TABLE user (
   rights TEXT NOT NULL,
   enabled INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
   created_at INTEGER NOT NULL,
-  -- When an assistant first logged in with the present password; NULL = never.
+  -- When an assistant first logged in with the password; NULL = never, or somebody else has set another one since.
   assistant_at INTEGER
 );
 
@@ -71,7 +71,6 @@ CREATE INDEX login_link_expired ON login_link (expires_at);
 
 -- A new password, other rights and the removal of a user end sessions and links.
 CREATE TRIGGER web_session_password AFTER UPDATE OF password_hash ON user BEGIN
-  UPDATE user SET assistant_at = NULL WHERE id = new.id;
   DELETE FROM web_session WHERE user_id = new.id;
   DELETE FROM login_link WHERE user_id = new.id;
 END;
