@@ -328,6 +328,7 @@ export const CASES: readonly OperationCase[] = [
   operation('list-actions', SITE, {}, { by: 'admin' }),
   operation('compare-sites', [], few, { ...few, administrators: true, same: true }),
   operation('tag-sites', [], { ...few, add: ['Shops'], create: true }, { ...few, remove: ['shops'] }),
+  operation('list-approvals', [], {}, { states: ['waiting', 'used'] }),
   // New operations: above this line (`npm run new:operation` puts them here). Deletions come last.
   operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({

@@ -77,6 +77,7 @@ beforeAll(async () => {
   recorded = record.recorded;
   await run.keys(record);
   await run.users(record);
+  await run.approvals(record, app);
   await run.sites(record, app);
   await run.oneSite(record);
   await run.comments(record, app);

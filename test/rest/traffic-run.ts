@@ -4,6 +4,7 @@ import { SEGMENT_NAMES } from '../../schemas/report.js';
 import { keep } from '../../src/demo/guard/state.js';
 import { recordFleetDay } from '../../src/domain/fleet/days.js';
 import { routes } from '../../src/surfaces/rest/index.js';
+import { newKey } from '../support/logins.js';
 import { type Affected, entry } from '../vulnerabilities/feed.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
@@ -22,6 +23,42 @@ export async function keys({ get, each, send }: Recorder) {
   await send('PUT', '/rest-api/edit-key/{key_identifier}', key, { permissions: 'all' });
   await each('DELETE', '/rest-api/delete-key/{key_identifier}', key);
   await send('DELETE', '/rest-api/delete-key/{key_identifier}', key);
+}
+
+export async function approvals({ recorded, get, send }: Recorder, app: RestApp) {
+  const { token } = await newKey(app.service.store.keys, { scope: 'read', approves: true });
+  /** By a key that may approve. */
+  const decide = async (method: 'POST' | 'PUT' | 'PATCH', path: string, approval_id: string, body: object) => {
+    const call = `${method} ${path.replace('{approval_id}', approval_id)}`;
+    recorded.push({ method, path, call, reply: await app.rest(call, { body, token }) });
+  };
+  const rules = '/approvals/rules';
+  const [approve, refuse] = ['/approvals/{approval_id}/approve', '/approvals/{approval_id}/refuse'];
+  await get(rules);
+  await decide('PUT', rules, '', { preset: 'careful' });
+  const ask = async (name: string) => {
+    const { body } = await send('POST', '/costs/add', {}, { name, price: '1', type: 'lifetime' });
+    const remove = () => send('DELETE', '/costs/{cost_id}/remove', { cost_id: body.data.id });
+    return { id: (await remove()).body.data.approval_id, remove };
+  };
+  const [used, refused] = [await ask('Used'), await ask('Refused')];
+  const waiting = await ask('Waiting');
+  await decide('POST', approve, used.id, { note: 'Yes.' });
+  await used.remove();
+  await decide('POST', approve, used.id, {});
+  await decide('POST', refuse, refused.id, { note: 'No.' });
+  await refused.remove();
+  await decide('POST', refuse, 'apr_0123456789abcdef01234567', {});
+  await send('POST', '/updates/update', {}, { exclude_items: [] });
+  await send('DELETE', '/quarantine', {}, { type: 'plugin', slug: 'a/a.php', version: '1' });
+  await get('/approvals');
+  await get('/approvals', {}, '?state=waiting,expired&per_page=1');
+  await get('/approvals/{approval_id}', { approval_id: waiting.id });
+  await get('/approvals/{approval_id}', { approval_id: 'apr_0123456789abcdef01234567' });
+  const one = { few: 'auto', many: 'ask', all: 'never', all_by_assistant: 'never', unguarded: 'auto' };
+  await decide('PATCH', rules, '', { rules: { other: one }, few_sites: 9 });
+  await get(rules);
+  await decide('PUT', rules, '', { preset: 'open', few_sites: 5 });
 }
 
 export async function users({ get, each, send }: Recorder) {
