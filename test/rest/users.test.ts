@@ -55,6 +55,7 @@ describe('users', () => {
       id: made.body.data.id,
       name: 'Ada',
       right: 'read',
+      may_approve: false,
       active: true,
       has_password: true,
       api_keys: 0,
