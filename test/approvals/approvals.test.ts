@@ -3,7 +3,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localActor } from '../../src/cli/local-actor.js';
+import { keepRevoked, loginsOf } from '../../src/store/access/revoked-logins.js';
 import { cheapHash } from '../support/cheap-hash.js';
+import { newKey } from '../support/logins.js';
 import { connect, textOf } from '../support/mcp-clients.js';
 import { PASSWORD, type Ways, ways } from './client.js';
 
@@ -326,6 +328,21 @@ describe('who may approve', () => {
     // Nor take over somebody who has it.
     const { id } = (await app.app.service.store.users.find(name)) ?? { id: 0 };
     expect((await key(`PUT /users/${id}/edit`, { password: 'a long password' })).body).toMatchObject(REFUSED);
+  });
+
+  it('nobody to whom a backup gives the right back that was taken away since', async () => {
+    const { db, service } = app.app;
+    const name = await app.user(['read', 'write', 'approve']);
+    const { key } = await newKey(service.store.keys, { approves: true });
+    await db.run("INSERT OR IGNORE INTO instance (key, value) VALUES ('dashboard_url', 'same')");
+    await service.store.users.change(name, { rights: ['read', 'write'] });
+    await service.store.keys.change(key.id, { approves: false });
+    const replaced = await loginsOf(db);
+    await service.store.users.change(name, { rights: ['read', 'write', 'approve'] });
+    await service.store.keys.change(key.id, { approves: true });
+    await keepRevoked(db, replaced);
+    expect((await service.store.users.find(name))?.rights).toEqual(['read', 'write']);
+    expect(await service.store.keys.find(key.id)).toMatchObject({ scope: 'read_write', approves: false });
   });
 
   it('a GET approves nothing', async () => {
