@@ -151,17 +151,33 @@ function Plan({ request: { plan, input, operation } }: { request: Request }) {
   );
 }
 
-/** What is of no interest to the person who decides. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['dry_run', 'queued', 'deleted', 'data', 'total_errors']);
+/** What is of no interest to the person who decides: the title says it, or another member. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'dry_run',
+  'queued',
+  'deleted',
+  'data',
+  'total_errors',
+  'id',
+  'site_id',
+]);
 
-/** A plan of any call in lines: names and values, and of each item of a list its values. */
-function linesOf(plan: unknown, name = ''): string[] {
+/** A plan of any call in lines: sites by name and address, other members with their names, and of each item of a list its values. */
+function linesOf(plan: unknown): string[] {
+  const lines = [...new Set(memberLines(plan, ''))];
+  return lines.filter((line) => !lines.some((other) => other !== line && other.includes(line)));
+}
+
+function memberLines(plan: unknown, name: string): string[] {
   if (plan === null || plan === undefined || plan === '' || LEFT_OUT.has(name)) return [];
-  const word = name.replaceAll('_', ' ').trim();
   if (Array.isArray(plan))
-    return plan.map((item) => (typeof item === 'object' && item !== null ? itemOf(item) : `${word}: ${item}`));
-  if (typeof plan !== 'object') return [word === '' ? String(plan) : `${word}: ${plan}`];
-  return Object.entries(plan).flatMap(([member, value]) => linesOf(value, member));
+    return plan.map((item) => (typeof item === 'object' && item !== null ? itemOf(item) : String(item)));
+  if (typeof plan !== 'object') return [name === '' ? String(plan) : `${name.replaceAll('_', ' ')}: ${plan}`];
+  const { url, site_url = url, name: title, ...members } = plan as Record<string, unknown>;
+  if (typeof site_url !== 'string')
+    return Object.entries(plan).flatMap(([member, value]) => memberLines(value, member));
+  const site = [title, t.address(site_url)].filter((part) => typeof part === 'string').join(' · ');
+  return [site, ...Object.entries(members).flatMap(([member, value]) => memberLines(value, member))];
 }
 
 function itemOf(item: object): string {
