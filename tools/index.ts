@@ -11,6 +11,7 @@ import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
 import { monitoring } from './monitoring/index.js';
 import { reports } from './reports/index.js';
+import { rollouts } from './rollouts/index.js';
 import { safety } from './safety/index.js';
 import { sites } from './sites/index.js';
 import { support } from './support/index.js';
@@ -38,4 +39,5 @@ export const operations: readonly GroupedOperation[] = [
   ...group('costs', costs),
   ...group('time', time),
   ...group('approvals', approvals),
+  ...group('rollouts', rollouts),
 ];

@@ -31,7 +31,7 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   instructions?: string;
   /** Works on many sites: reports progress, may be queued. */
   multi?: true;
-  /** Contacts child sites although it only reads. */
+  /** Contacts child sites, or keeps a note of its answer, although it only reads. */
   live?: true;
   /** Overwrites data without deleting: published as destructive, like a deletion. */
   replaces?: true;

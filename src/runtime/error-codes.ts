@@ -92,6 +92,21 @@ const CODES = {
     'There is no run of updates with this id. Runs are kept for 180 days.',
     'Find the id with list-runs-v1.',
   ],
+  svc_plan_not_found: [
+    404,
+    'There is no plan with this id. Plans are kept for a day.',
+    'Make it again with plan-updates-v1, and show it.',
+  ],
+  svc_plan_changed: [
+    409,
+    'The digest is not that of the plan, or the plan has lapsed. Nothing was started.',
+    'Make the plan again with plan-updates-v1, show it, and start it with its digest.',
+  ],
+  svc_rollout_not_found: [
+    404,
+    'There is no rollout with this id. Rollouts are kept for 180 days.',
+    'Find the id with list-rollouts-v1.',
+  ],
   svc_invalid_job_id: [400, 'This is not a valid job id.', 'Use the job_id from a queued answer.'],
   svc_rest_invalid_site_id: [404, 'No site matches.', FIND_SITE],
   svc_rest_invalid_site_data: [404, 'The site has no such data.', 'Sync the site first.'],
@@ -223,6 +238,16 @@ const CODES = {
     409,
     'The version broke this site, or others, and is quarantined.',
     'Wait for a newer version, or let a person lift it with lift-quarantine-v1.',
+  ],
+  svc_offer_changed: [
+    409,
+    'What the site has or offers differs from the plan, so the item was not updated.',
+    'Make a new plan for what is left.',
+  ],
+  svc_rollout_halted: [
+    409,
+    'The item broke another site of its rollout, so it was not updated here.',
+    'Read the rollout with get-rollout-v1.',
   ],
   svc_site_unhealthy: [409, 'The site was unhealthy before the update, so it was not updated.', LOOK_AT_SITE],
   svc_snapshot_refused: [

@@ -78,6 +78,19 @@ type VulnerabilityFacts = {
   fixed_in: string | null;
 };
 type ApprovalFacts = { approval_id: string; title: string };
+/** `detail` is a sentence. */
+type RolloutFacts = { rollout_id: string; detail: string };
+type RolloutStep =
+  | 'started'
+  | 'wave_started'
+  | 'wave_ended'
+  | 'wave_approved'
+  | 'item_halted'
+  | 'paused'
+  | 'resumed'
+  | 'halted'
+  | 'aborted'
+  | 'ended';
 type TaskFacts = { task_id: number; title: string };
 
 /** Events about one site. */
@@ -157,7 +170,7 @@ type DomainEvents = {
 type MatterEvents = { 'matter.marked': { matter_id: string; title: string; state: string } };
 
 /** Events about the service and its records. */
-type ServiceEvents = {
+type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   'job.queued': JobFacts & { sites: number };
   'job.completed': JobFacts;
   'job.failed': JobFacts;

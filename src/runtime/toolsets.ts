@@ -89,6 +89,12 @@ const FACTS = {
     max_tokens: 250,
     optional: true,
   },
+  rollouts: {
+    label: 'Rollouts',
+    description: 'Plan updates of many sites, and carry them out in waves that halt when something breaks.',
+    max_tokens: 1800,
+    optional: true,
+  },
 } as const satisfies Record<string, ToolsetFacts>;
 
 export type Toolset = keyof typeof FACTS;

@@ -43,6 +43,8 @@ import { createMonitorResults } from './monitoring/results.js';
 import { createMaintenanceWindows } from './monitoring/windows.js';
 import { createFleetFigures } from './reports/fleet-figures.js';
 import { createReportData } from './reports/report-data.js';
+import { createRolloutPlans } from './rollouts/plans.js';
+import { createRollouts } from './rollouts/rollouts.js';
 import { createChanges } from './safety/changes.js';
 import { createGuards } from './safety/guards.js';
 import { createQuarantine } from './safety/quarantine.js';
@@ -96,6 +98,9 @@ export function createStore(plain: Db, vault: Vault) {
     ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(db),
     updatePlans: createUpdatePlans(db),
+    // A plan is a note of a reading call.
+    rolloutPlans: createRolloutPlans(plain),
+    rollouts: createRollouts(db),
     guards: createGuards(db),
     sitePages: createSitePages(db),
     safeChanges: createChanges(db),

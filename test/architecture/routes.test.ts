@@ -312,6 +312,7 @@ describe('the interface description', () => {
       'GET /sites/count',
       'POST /alerts/deliveries/{delivery_id}/resend',
       'POST /jobs/{job_id}/cancel',
+      'POST /rollouts',
       'POST /settings/tools/clear-activation-data',
       'POST /settings/tools/destroy-sessions',
       'POST /settings/tools/disconnect-all-sites',

@@ -105,6 +105,15 @@ async function waitingJob({ app }: Pick<Walk, 'app'>): Promise<object> {
   return { job_id, confirm: true };
 }
 
+/** A rollout of which no wave has begun. */
+async function startedRollout({ app }: Pick<Walk, 'app'>): Promise<object> {
+  const { plan_id, digest } = await app.call('plan-updates', {});
+  const origin = JSON.stringify({ type: 'user', id: 1, name: 'admin', via: 'run', operation: '', request_id: '' });
+  const rollout = { id: `rollout_${randomUUID()}`, plan_id, digest, actor: 'admin', origin };
+  const started = await app.service.store.rollouts.start({ ...rollout, started_at: app.clock.now() });
+  return { rollout_id: started?.id };
+}
+
 function operation(name: string, codes: readonly ErrorCode[], ...calls: Input[]): OperationCase {
   return { name, codes, calls };
 }
@@ -329,6 +338,20 @@ export const CASES: readonly OperationCase[] = [
   operation('compare-sites', [], few, { ...few, administrators: true, same: true }),
   operation('tag-sites', [], { ...few, add: ['Shops'], create: true }, { ...few, remove: ['shops'] }),
   operation('list-approvals', [], {}, { states: ['waiting', 'used'] }),
+  operation('plan-updates', FILTERS, {}, { waves: { canaries: 1 }, window: { from: '01:00', to: '03:00' } }),
+  operation(
+    'start-rollout',
+    [...CONFIRM, 'svc_plan_not_found', 'svc_plan_changed', 'svc_no_updates'],
+    async ({ app }) => {
+      const { plan_id, digest } = await app.call('plan-updates', { types: ['plugins'] });
+      return { plan_id, digest, dry_run: true };
+    },
+  ),
+  operation('list-rollouts', [], {}, { state: 'running' }),
+  operation('get-rollout', ['svc_rollout_not_found'], startedRollout),
+  operation('control-rollout', [...CONFIRM, 'svc_rollout_not_found', 'svc_rest_conflict'], async (walk) => {
+    return { ...(await startedRollout(walk)), action: 'pause', confirm: true };
+  }),
   // New operations: above this line (`npm run new:operation` puts them here). Deletions come last.
   operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({

@@ -149,6 +149,28 @@ describe('inputs that contradict each other or name nothing', () => {
     await refused('ignore-update-everywhere', 'svc_invalid_input', call);
   });
 
+  it('plans and rollouts', async () => {
+    for (const [code, field, input] of [
+      ['svc_invalid_input', 'slugs', { slugs: ['no-such-slug'] }],
+      ['svc_tag_not_found', 'tag_ids', { tag_ids: [999] }],
+      ['svc_client_not_found', 'client_ids', { client_ids: [999] }],
+      ['svc_tag_not_found', 'waves.canary_tag_ids', { waves: { canary_tag_ids: [999] } }],
+    ] as const)
+      expect((await refused('plan-updates', code, input)).field).toBe(field);
+    const plan = await app.call('plan-updates', { site_ids_or_domains: [SUSPENDED] });
+    const start = { plan_id: plan.plan_id, digest: plan.digest, confirm: true };
+    await refused('start-rollout', 'svc_plan_not_found', { ...start, plan_id: 'x' });
+    await refused('start-rollout', 'svc_plan_changed', { ...start, digest: 'x' });
+    await refused('start-rollout', 'svc_no_updates', start);
+    await refused('start-rollout', 'svc_invalid_input', { ...start, dry_run: true });
+    await refused('get-rollout', 'svc_rollout_not_found', { rollout_id: 'x' });
+    const control = { rollout_id: 'x', action: 'resume', confirm: true };
+    await refused('control-rollout', 'svc_rollout_not_found', control);
+    await refused('control-rollout', 'svc_invalid_input', { ...control, dry_run: true });
+    const { rollout_id } = (await wellFormed(app, 'get-rollout')) as { rollout_id: string };
+    await refused('control-rollout', 'svc_rest_conflict', { ...control, rollout_id });
+  });
+
   it.each(having(names, 'svc_confirmation_required'))('%s', async (name) => {
     if (name.endsWith('client')) await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
     if (name.endsWith('tag')) await app.call('add-tag', { name: 'blue' });

@@ -537,6 +537,33 @@ export async function vulnerabilities(
 }
 
 /** Every matter that may need attention once, and the lists of the page. */
+async function rollouts({ get, send }: Pick<Recorder, 'get' | 'send'>, { db }: RestApp) {
+  await db.run(
+    `INSERT INTO site_update (site_id, type, slug, position, name, current_version, new_version, url_key)
+     SELECT id, 1, 'rolled/rolled.php', 99, 'Rolled', '1.0', '2.0', url_key FROM site WHERE suspended = 0 AND disconnected = 0`,
+  );
+  const waves = { canaries: 1, sizes: [1], soak_minutes: 60, approve: true };
+  const window = { days: ['sun'], from: '02:00', to: '02:01' };
+  const { body } = await send('POST', '/updates/plans', {}, { waves, window, per_page: 500 });
+  await send('POST', '/updates/plans', {}, { slugs: ['no-such-slug'] });
+  const { plan_id, digest } = body.plan;
+  await send('POST', '/rollouts', {}, { plan_id, digest, dry_run: true });
+  const { rollout_id } = (await send('POST', '/rollouts', {}, { plan_id, digest })).body;
+  await send('POST', '/rollouts', {}, { plan_id, digest });
+  await send('POST', '/rollouts', {}, { plan_id, digest: 'x' });
+  await send('POST', '/rollouts', {}, { plan_id: 'x', digest });
+  await get('/rollouts');
+  await get('/rollouts', {}, '?state=halted');
+  await get('/rollouts/{rollout_id}', { rollout_id });
+  await get('/rollouts/{rollout_id}', { rollout_id }, '?state=untouched,kept&per_page=1');
+  await get('/rollouts/{rollout_id}', { rollout_id: 'x' });
+  // The canaries had their turn.
+  await db.run("UPDATE rollout_wave SET state = 'done' WHERE wave = 1");
+  for (const word of ['approve', 'pause', 'resume', 'abort'])
+    for (const id of [rollout_id, rollout_id, 'x'])
+      await send('POST', `/rollouts/{rollout_id}/${word}`, { rollout_id: id });
+}
+
 async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'>, app: RestApp) {
   const now = app.clock.now();
   const { db } = app;
@@ -613,6 +640,7 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   }
   await updateRuns.begin({ ...run, id: 'open', asked: '{"types":[],"specific_items":[]}' });
   for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
+  await rollouts({ get, send }, app);
   await get('/fleet/attention');
   await get('/fleet/attention', {}, '?cases=1');
   const today = Math.floor(now / 86_400_000);

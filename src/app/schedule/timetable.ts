@@ -17,6 +17,7 @@ import { runCertificates, runDomains } from '../../domain/monitoring/expiry-chec
 import { beginWindows } from '../../domain/monitoring/windows.js';
 import { deleteExpired } from '../../domain/retention/delete-expired.js';
 import { expireIgnored } from '../../domain/updates/ignored-everywhere.js';
+import { advanceRollouts } from '../../domain/updates/rollouts/advance.js';
 import { finishInterruptedRuns } from '../../domain/updates/safe/unfinished.js';
 import { watchUpdates } from '../../domain/updates/safe/watch.js';
 import { refreshVulnerabilities } from '../../domain/vulnerabilities/refresh.js';
@@ -58,6 +59,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Finishes safe updates left open by a stopped process.',
     pattern: '5,20,35,50 * * * * *',
     run: finishInterruptedRuns,
+  },
+  {
+    name: 'rollouts',
+    about: 'Advances rollouts of updates: their waves, the pauses between them, and when they halt.',
+    pattern: '*/10 * * * * *',
+    run: advanceRollouts,
   },
   {
     name: 'watch-updates',

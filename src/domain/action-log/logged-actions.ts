@@ -78,6 +78,16 @@ const rolledBack =
     ...(by === 'guard' ? { detail: `from ${new_version} to ${old_version}, by the site's guard` } : {}),
   });
 
+const rollout =
+  (action: string) =>
+  ({ rollout_id, detail }: EventFacts['rollout.started']): LoggedAction => ({
+    context: 'rollout',
+    action,
+    slug: rollout_id,
+    name: 'rollout',
+    detail,
+  });
+
 /** The result of a step for a post. */
 const POST_STEPS: Readonly<Record<string, string>> = {
   publish: 'published',
@@ -213,6 +223,16 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
     name: group,
     detail: fields.join(', '),
   }),
+  'rollout.started': rollout('started'),
+  'rollout.wave_started': rollout('wave-started'),
+  'rollout.wave_ended': rollout('wave-ended'),
+  'rollout.wave_approved': rollout('wave-approved'),
+  'rollout.item_halted': rollout('item-halted'),
+  'rollout.paused': rollout('paused'),
+  'rollout.resumed': rollout('resumed'),
+  'rollout.halted': rollout('halted'),
+  'rollout.aborted': rollout('aborted'),
+  'rollout.ended': rollout('ended'),
   'task.started': record('task', 'started'),
   'task.paused': record('task', 'paused'),
   'task.completed': record('task', 'completed'),

@@ -8,6 +8,7 @@ import { isoTime } from '../../runtime/iso-time.js';
 import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
 import type { NewRun } from '../../store/jobs/new-run.js';
 import type { JobItem } from '../../store/jobs/rows.js';
+import type { SiteRow } from '../../store/sites/rows.js';
 import { type Ctx, originOf } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
 
@@ -29,7 +30,7 @@ export interface QueuedAnswer {
 export async function queueJob(
   ctx: Ctx,
   type: JobType,
-  selection: Pick<Selection, 'sites' | 'errors'>,
+  selection: Pick<Selection, 'errors'> & { sites: readonly Pick<SiteRow, 'id'>[] },
   params: object,
   options: {
     begun?: boolean;

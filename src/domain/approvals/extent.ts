@@ -21,6 +21,8 @@ interface Naming {
 /** What of a plan says how many sites it covers. */
 interface Plan {
   would_affect?: { sites?: unknown; unguarded_sites?: unknown };
+  /** Of rollouts: how many. */
+  sites?: unknown;
   /** Of routes with `dry_run`, which list sites. */
   total?: unknown;
   data?: unknown;
@@ -55,8 +57,9 @@ async function lowestOf(ctx: Ctx, ref: SiteRef, isRoute: boolean): Promise<SiteR
 
 /** @param plan what would be done, undefined if that is not known */
 export function extentOf(ctx: Ctx, change: Change, { sites }: Named, plan: unknown): Extent {
-  const { would_affect, total, data } = (plan ?? {}) as Plan;
-  const told = would_affect?.sites ?? (data === undefined ? undefined : total);
+  const { would_affect, sites: listed, total, data } = (plan ?? {}) as Plan;
+  const planned = typeof listed === 'number' ? listed : undefined;
+  const told = would_affect?.sites ?? planned ?? (data === undefined ? undefined : total);
   const counted = typeof told === 'number' ? told : sites?.length;
   const whole = change.sites === 'all';
   const count = typeof change.sites === 'number' ? change.sites : counted;

@@ -39,8 +39,8 @@ export interface OfferLimits {
 /** Known even if no site has an update of it. */
 const CORE = { slug: 'platform', name: 'WordPress' };
 
-/** Undefined if nothing narrows. Throws for unknown names, tags and clients. */
-export async function narrowingOf(ctx: Ctx, asked: UpdateFilters): Promise<Narrowing | undefined> {
+/** Undefined if nothing narrows. Throws for unknown names, tags and clients. @param slugField what the caller's input calls it */
+export async function narrowingOf(ctx: Ctx, asked: UpdateFilters, slugField = 'slug'): Promise<Narrowing | undefined> {
   const { search = '', slug = [], exclude_slugs = [], tag_ids = [], client_ids = [], level = [] } = asked;
   const { exclude_tag_ids = [], exclude_items = [] } = asked;
   const wanted = [slug].flat();
@@ -54,7 +54,7 @@ export async function narrowingOf(ctx: Ctx, asked: UpdateFilters): Promise<Narro
   for (const item of exclude_items) if (!slugs.has(item.slug)) throw unknownItem('exclude_items', item.slug);
   return {
     search,
-    slugs: wanted.length === 0 ? undefined : slugsOf(known, wanted, 'slug'),
+    slugs: wanted.length === 0 ? undefined : slugsOf(known, wanted, slugField),
     exclude_slugs: slugsOf(known, exclude_slugs, 'exclude_slugs'),
     levels: levelNumbers(level),
     tags: tag_ids,

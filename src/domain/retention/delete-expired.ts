@@ -18,6 +18,8 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   // With their evidence.
   await ctx.store.updateRuns.expire(before(KEPT_DAYS.update_runs));
   await ctx.store.safeChanges.expire(before(KEPT_DAYS.update_runs));
+  await ctx.store.rollouts.expire(before(KEPT_DAYS.update_runs));
+  await ctx.store.rolloutPlans.forgetVersions(before(KEPT_DAYS.update_runs));
   await ctx.store.marks.prune(before(KEPT_DAYS.marks));
   await ctx.store.inventory.forgetGone();
   await ctx.store.safeChanges.forgetRuns();

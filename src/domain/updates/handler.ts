@@ -16,6 +16,7 @@ import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { BegunUpdates, UpdateParams } from './params.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
+import { isItsTurn } from './rollouts/turn.js';
 import { onlyFailed } from './runs/failed-items.js';
 import { recorded } from './runs/record.js';
 import { finishedRun } from './safe/finished-run.js';
@@ -42,6 +43,7 @@ export const updateHandler = recorded<UpdateParams, ApplyResult>({
   type: 'update',
   failure: 'svc_update_failed',
   async run(ctx, target, { safe, ...params }, begin) {
+    if (params.rollout !== undefined && !(await isItsTurn(ctx, target.site.id, params.rollout))) return NOTHING;
     if (safe !== undefined) {
       const result = await updateSafely(ctx, target, { ...params, safe }, begin);
       return { ...result, updated: result.updated.map(({ protection: _, ...item }) => item) };
@@ -55,15 +57,18 @@ export const updateHandler = recorded<UpdateParams, ApplyResult>({
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target, params, { begun, items }) {
+    const { rollout } = params;
+    if (rollout !== undefined && !(await isItsTurn(ctx, target.site.id, rollout))) return NOTHING;
     const work = begun === null ? null : (JSON.parse(begun) as BegunUpdates);
     // As available when the run was interrupted: finishing syncs the site, and another sync may have come first, after
     // which completed updates are no longer available.
-    const offers = work?.offers ?? (await offersOf(ctx, target, params));
+    // A rollout writes each step down before it is taken: what it has begun needs no guess.
+    const offers = rollout === undefined ? (work?.offers ?? (await offersOf(ctx, target, params))) : [];
     const asked = offers.filter(({ type, slug }) => !isTold(items, UPDATE_TYPES[type], slug));
     // A site that an update has broken must be repaired before it can be synced.
     await finishBeforeResume(ctx, target);
     requireContactable(target);
-    const finished = work === null ? null : await finishedRun(ctx, target);
+    const finished = work === null && rollout === undefined ? null : await finishedRun(ctx, target);
     const seen = finished === null && asked.length > 0 ? await finishInterrupted(ctx, target, asked) : null;
     if (seen?.silent === true) return seen;
     const before = finished ?? seen;
@@ -77,6 +82,9 @@ export const updateHandler = recorded<UpdateParams, ApplyResult>({
   },
   outcomeOf: outcomeOfUpdates,
 });
+
+/** Its turn in the rollout comes another time, or in another run. */
+const NOTHING: ApplyResult = { updated: [], errors: [] };
 
 function isTold(told: Earlier['items'], type: string | undefined, slug: string): boolean {
   return slug !== '' && told.some(({ facts }) => facts.type === type && facts.slug === slug);

@@ -26,7 +26,9 @@ export interface UpdateParams {
   even_ignored?: boolean;
   /** Runs: only what failed in each of them. */
   retries?: string[];
-  /** Settings of a call of `safe-update-site` that this job continues. */
+  /** The rollout whose plan says what is updated on each site. */
+  rollout?: string;
+  /** Settings of a call of `safe-update-site` that this job continues, or of a rollout. */
   safe?: SafeUpdateSettings;
 }
 

@@ -6,6 +6,7 @@ import { approvals } from './approvals.js';
 import { inventory } from './inventory.js';
 import { monitoring } from './monitoring.js';
 import { records } from './records.js';
+import { rollouts } from './rollouts.js';
 import { runs } from './runs.js';
 import { safety } from './safety.js';
 import { sites } from './sites.js';
@@ -20,6 +21,6 @@ export const migrations: readonly Migration[] = [
   {
     id: 100,
     name: 'schema',
-    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, records, approvals].join(''),
+    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, rollouts, records, approvals].join(''),
   },
 ];

@@ -152,6 +152,7 @@ export function offerStatements(
   urlKey: string,
   wanted: readonly WantedOffer[],
   stored: readonly OfferRow[],
+  now: number,
 ): Statement[] {
   const key = (offer: { type: number; slug: string }) => `${offer.type}\0${offer.slug}`;
   const before = new Map(stored.map((row) => [key(row), row]));
@@ -174,6 +175,13 @@ export function offerStatements(
         siteId,
         urlKey,
         JSON.stringify(changed.map((o) => [o.type, o.slug, o.position, o.name, o.current_version, o.new_version])),
+      ),
+      // The first site that offers a version dates it.
+      sql(
+        `INSERT OR IGNORE INTO offered_version (type, slug, version, first_seen)
+         SELECT value ->> 0, value ->> 1, value ->> 2, ? FROM json_each(?)`,
+        now,
+        JSON.stringify(changed.map((o) => [o.type, o.slug, o.new_version])),
       ),
     );
   }

@@ -65,7 +65,7 @@ export function createInventory(db: Db) {
     /** Statements that store the first snapshot of a new site. */
     first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
       return [
-        ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY),
+        ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY, now),
         keepRecordTexts(siteId),
         ...succeededStatements(siteId, now, false),
       ];
@@ -91,7 +91,7 @@ export function createInventory(db: Db) {
       const statements =
         digest === target.content_hash
           ? changeStatements(target.site_id, snapshot)
-          : saveStatements(target, snapshot, digest, await this.read(target.site_id));
+          : saveStatements(target, snapshot, digest, await this.read(target.site_id), now);
       return storeUnlessSynced(db, target.site_id, since, [...statements, keepRecordTexts(target.site_id), ...outcome]);
     },
 
@@ -173,11 +173,12 @@ function saveStatements(
   snapshot: Snapshot,
   digest: string,
   stored: StoredInventory,
+  now: number,
 ): Statement[] {
   const { site_id: siteId, url_key: urlKey } = target;
   const offers = wantedOffers(snapshot, stored);
   const extensions = extensionStatements(siteId, snapshot, stored, offers);
-  const updates = offerStatements(siteId, urlKey, offers, stored.offers);
+  const updates = offerStatements(siteId, urlKey, offers, stored.offers, now);
   return [
     ...extensions,
     ...updates,

@@ -70,7 +70,8 @@ const USABLE = `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id
   WHERE s.suspended = 0 AND s.disconnected = 0 AND d.on_trial = 0 AND d.child_version NOT ${IN}`;
 const HELD = 'u.ignored = 2';
 /** Whether its monitor, or the last look at it, found a site `s` down. */
-const DOWN = 's.unreached > 0 OR EXISTS (SELECT 1 FROM incident i WHERE i.site_id = s.id AND i.ended_at IS NULL)';
+export const DOWN =
+  's.unreached > 0 OR EXISTS (SELECT 1 FROM incident i WHERE i.site_id = s.id AND i.ended_at IS NULL)';
 
 export function createUpdatePlans(db: Db) {
   /** All items, with WordPress first, then those on most sites. */

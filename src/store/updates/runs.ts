@@ -81,7 +81,7 @@ const OPEN = "('queued', 'updating', 'checking')";
 /** The item `i` of a safe update that is not finished: its steps say how it stands. */
 const GUARDED = `SELECT 1 FROM safe_change c WHERE c.id = i.change_id`;
 /** The run `r` is at work: its call, its job, or what was left open on a site. */
-const AT_WORK = `(r.ended_at IS NULL OR EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = r.id AND i.state IN ${OPEN}))`;
+export const AT_WORK = `(r.ended_at IS NULL OR EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = r.id AND i.state IN ${OPEN}))`;
 const WAITING_SITES = '(SELECT count(*) FROM job_site s WHERE s.job_id = r.job_id AND s.state = 0)';
 
 /** The columns of a run `r`, with its items counted. */

@@ -87,7 +87,12 @@ export function createUpdates(db: Db) {
       return ofSites(db, siteIds, types, WANTED);
     },
 
-    /** The same of one site; ignored ones only on request. */
+    /** Those that are ignored. */
+    ignoredOf(siteIds: readonly number[], types: readonly number[]): Promise<FleetOffer[]> {
+      return ofSites(db, siteIds, types, 'u.ignored = 1');
+    },
+
+    /** Updates of one site, for applying them; ignored ones only on request. */
     ofSite(siteId: number, types: readonly number[], evenIgnored: boolean): Promise<FleetOffer[]> {
       return ofSites(db, [siteId], types, evenIgnored ? 'TRUE' : WANTED);
     },

@@ -25,6 +25,7 @@ import { tags } from './sites/tags.js';
 import { timeTrackerExtra } from './time-tracker/extra.js';
 import { time } from './time-tracker/time-tracker.js';
 import { updatesExtra } from './updates/ignored.js';
+import { rollouts } from './updates/rollouts.js';
 import { runs } from './updates/runs.js';
 import { updates } from './updates/updates.js';
 import { vulnerabilitiesExtra } from './vulnerabilities/vulnerabilities.js';
@@ -61,6 +62,7 @@ export const extra: readonly Route[] = [
   ...alertsExtra,
   ...safetyExtra,
   ...runs,
+  ...rollouts,
   ...alertRecipients,
   ...fleet,
   ...actions,

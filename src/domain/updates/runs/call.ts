@@ -6,7 +6,7 @@ import { ServiceError } from '../../../runtime/errors.js';
 import type { NewRun } from '../../../store/jobs/new-run.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { JobHandler } from '../../actions/handler.js';
-import { queueJob } from '../../actions/jobs.js';
+import { type QueuedAnswer, queueJob } from '../../actions/jobs.js';
 import { type OneResult, runNow, runOnOne, type SitesAnswer } from '../../actions/run-on-sites.js';
 import { type Ctx, originOf } from '../../context.js';
 import { batchThreshold } from '../../settings/effects.js';
@@ -32,16 +32,24 @@ export async function runUpdatesOn<P extends UpdateParams, R extends ApplyResult
 ): Promise<SitesAnswer<R> & RunMember> {
   const { sites } = selection;
   if (sites.length > (await batchThreshold(ctx))) {
-    const run = newRun(ctx, sites.length, params);
-    return {
-      ...(await queueJob({ ...ctx, run_id: run.id }, handler.type, selection, params, { run })),
-      run_id: run.id,
-    };
+    return queueRun(ctx, handler, selection, params);
   }
   if (sites.length === 0) return { queued: false, ...(await runNow(ctx, handler, sites, params)) };
   return asRun(ctx, sites.length, params, async (run) => {
     return { queued: false as const, ...(await runNow(run, handler, sites, params)) };
   });
+}
+
+/** Queues a job that is a run: stored together, or not at all. */
+export async function queueRun<P extends UpdateParams, R extends ApplyResult>(
+  ctx: Ctx,
+  handler: JobHandler<P, R>,
+  selection: Parameters<typeof queueJob>[2],
+  params: P,
+): Promise<QueuedAnswer & RunMember> {
+  const run = newRun(ctx, selection.sites.length, params);
+  const queued = await queueJob({ ...ctx, run_id: run.id }, handler.type, selection, params, { run });
+  return { ...queued, run_id: run.id };
 }
 
 /** As `runOnOne`. */

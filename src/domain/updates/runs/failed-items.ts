@@ -12,6 +12,8 @@ const HOLDS: readonly string[] = [
   'svc_version_quarantined',
   'svc_update_unprotected',
   'svc_no_updates',
+  'svc_offer_changed',
+  'svc_rollout_halted',
 ] satisfies ErrorCode[];
 
 export interface FailedItem {

@@ -22,6 +22,8 @@ const LEFT: readonly string[] = [
   'svc_no_updates',
   'svc_snapshot_refused',
   'svc_site_unhealthy',
+  'svc_offer_changed',
+  'svc_rollout_halted',
 ] satisfies ErrorCode[];
 
 /** The number of "site", beside those of the types. */

@@ -22,7 +22,8 @@ export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
       field: 'run_id',
       advice: 'Read it with get-run-v1, and retry it once it has ended.',
     });
-  const { items_left_out, retries = [], ...asked } = JSON.parse(run.asked) as Asked;
+  // What failed in a rollout is tried again beside it.
+  const { items_left_out, rollout: _, retries = [], ...asked } = JSON.parse(run.asked) as Asked;
   const whole = items_left_out === undefined;
   const specific_items = whole ? asked.specific_items : [];
   const params: UpdateParams = { ...asked, specific_items, retries: [...retries, runId] };

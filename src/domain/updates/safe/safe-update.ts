@@ -15,6 +15,7 @@ import { outcomeOfUpdates } from '../outcome.js';
 import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Plan, planUpdates, refusal } from '../plan.js';
 import { type Applied, type ApplyError, failed, type Look, TYPE_GROUPS, type TypeGroup } from '../results.js';
+import { plannedOffers } from '../rollouts/turn.js';
 import { runMember, updateOn } from '../runs/call.js';
 import { onlyFailed } from '../runs/failed-items.js';
 import { recorded, recordPlan } from '../runs/record.js';
@@ -161,7 +162,12 @@ async function update(
 
 /** Plans the update. Asks the guard and the archive, changes nothing. */
 async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<Plan> {
-  const { types, specific_items: named } = params;
+  const { types, specific_items: named, rollout } = params;
+  if (rollout !== undefined) {
+    const { offers, refused } = await plannedOffers(ctx, target, rollout);
+    const plan = await planUpdates(ctx, target, offers, params.safe.least_protection);
+    return { ...plan, refused: [...refused, ...plan.refused] };
+  }
   const wanted = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
     ({ slug }) => named.length === 0 || named.includes(slug),
   );

@@ -1,0 +1,191 @@
+/** Schemas of plans of updates, and of the rollouts that carry them out. */
+
+import { once } from '../src/runtime/once.js';
+import { bool, called, int, list, paged, siteRefs, timestamp, token } from './common.js';
+import { protection } from './safety.js';
+import { idList, LEVELS, levels, listOrOne } from './search.js';
+import { updateTypes } from './update.js';
+import { z } from './zod.js';
+
+export const ROLLOUT_STATES = ['running', 'paused', 'completed', 'halted', 'aborted'] as const;
+export const WAVE_STATES = ['waiting', 'running', 'soaking', 'done'] as const;
+/** Of a run's item, or: its site was not touched. */
+export const ROLLOUT_ITEM_STATES = [
+  'untouched',
+  'queued',
+  'updating',
+  'checking',
+  'kept',
+  'rolled_back',
+  'failed',
+  'skipped',
+  'unknown',
+] as const;
+export const ROLLOUT_ACTIONS = ['pause', 'resume', 'abort', 'approve_next_wave'] as const;
+export const RISKS = [
+  'major',
+  'site_down',
+  'no_guard',
+  'no_roll_back',
+  'quarantined_elsewhere',
+  'not_in_first_wave',
+] as const;
+
+/** Maximum number of waves, and minutes between two. */
+export const MOST_WAVES = 20;
+const MOST_SOAK = 20_160;
+
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+const time = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 02:00');
+
+/** Which updates, in which waves, and when to stop. */
+export const planInput = once(() => ({
+  site_ids_or_domains: siteRefs('Empty = all.').default([]),
+  types: updateTypes(),
+  slugs: listOrOne(called()).default([]).describe('Slugs or names; empty = all.'),
+  exclude_slugs: listOrOne(called()).default([]).describe('Slugs or names.'),
+  tag_ids: idList().describe('Sites with any of these.'),
+  client_ids: idList().describe('Sites of any of these.'),
+  level: levels().describe('Size of the step.'),
+  minimum_age_days: int(0, 365).default(0).describe('Since first on offer in the fleet; unknown = too young.'),
+  only_vulnerable: bool().default(false).describe('Only fixes of known vulnerabilities.'),
+  waves: z
+    .object({
+      canaries: int(1, 1000).optional().describe('Sites in wave 1.'),
+      canary_tag_ids: idList(),
+      canary_sites: siteRefs('Wave 1 is of these.').default([]),
+      sizes: list(int(1, 100_000)).default([]).describe('Sites of wave 2, 3 …; one more has the rest.'),
+      soak_minutes: int(0, MOST_SOAK).default(60).describe('Between waves.'),
+      approve: bool().default(false).describe('Each next wave waits for approval.'),
+      halt_sites: int(1, 1000).default(3).describe('Halts when so many broke or are down,'),
+      halt_percent: int(1, 100).default(20).describe('or updates failed on this share of a wave.'),
+    })
+    .strict()
+    .default({})
+    .describe('Default: a few canaries, 10 %, 30 %, the rest.'),
+  window: z
+    .object({ days: listOrOne(z.enum(WEEKDAYS)).default([]).describe('Empty = all.'), from: time(), to: time() })
+    .strict()
+    .optional()
+    .describe("In each site's time zone."),
+}));
+
+const count = () => z.number().int();
+const updateWord = () => z.enum(['core', 'plugin', 'theme', 'translation']);
+
+export const planShape = once(() =>
+  z.object({
+    plan_id: z.string(),
+    digest: z.string(),
+    expires_at: timestamp(),
+    summary: z.string().describe('For a person.'),
+    sites: count(),
+    updates: count(),
+    waves: z.array(z.object({ wave: count(), sites: count(), updates: count() })),
+    by_item: z.array(
+      z.object({
+        type: updateWord(),
+        slug: z.string(),
+        new_version: z.string(),
+        sites: count(),
+        age_days: z.number().nullable(),
+      }),
+    ),
+    more_items: count().describe('Not in by_item.'),
+    protection: z.object({ guard: count(), reinstall: count(), none: count() }).describe('Sites.'),
+    risks: z.array(z.object({ risk: z.enum(RISKS), updates: count(), sites: count() })),
+    left_out: z.array(z.object({ reason: z.string(), updates: count(), sites: count(), site_ids: z.array(count()) })),
+    items: z.array(
+      z.object({
+        wave: count(),
+        site_id: count(),
+        type: updateWord(),
+        slug: z.string(),
+        old_version: z.string(),
+        new_version: z.string(),
+        level: z.enum(LEVELS).nullable(),
+        protection: protection().describe(
+          'reinstall = if wordpress.org has the old version, and WordPress still starts.',
+        ),
+        risks: z.array(z.enum(RISKS)),
+      }),
+    ),
+    ...paged(),
+  }),
+);
+
+const counts = once(() =>
+  z
+    .object(Object.fromEntries(ROLLOUT_ITEM_STATES.map((state) => [state, count().optional()])))
+    .describe('Updates by state.'),
+);
+
+export const rolloutId = () => token(100).describe('From start or list-rollouts-v1.');
+
+export const rolloutEntry = once(() =>
+  z.object({
+    rollout_id: z.string(),
+    plan_id: z.string(),
+    digest: z.string(),
+    state: z.enum(ROLLOUT_STATES),
+    reason: z.string(),
+    by: z.string(),
+    started_at: timestamp(),
+    ended_at: timestamp().nullable(),
+    summary: z.string().describe('What it did, undid, and never touched.'),
+    counts: counts(),
+  }),
+);
+
+export const rolloutShape = once(() =>
+  rolloutEntry().extend({
+    next: z.string().describe('What it waits for.'),
+    waves: z.array(
+      z.object({
+        wave: count(),
+        state: z.enum(WAVE_STATES),
+        sites: count(),
+        updates: count(),
+        counts: counts(),
+        started_at: timestamp().nullable(),
+        soak_until: timestamp().nullable(),
+        approved_by: z.string().nullable(),
+        run_ids: z.array(z.string()).describe('The first 5.'),
+      }),
+    ),
+    halted_items: z.array(
+      z.object({ type: updateWord(), slug: z.string(), version: z.string(), site_id: count(), at: timestamp() }),
+    ),
+    items: z.array(
+      z.object({
+        wave: count(),
+        site_id: count(),
+        site_url: z.string().nullable(),
+        type: updateWord(),
+        slug: z.string(),
+        old_version: z.string(),
+        new_version: z.string(),
+        state: z.enum(ROLLOUT_ITEM_STATES),
+        code: z.string().optional(),
+        message: z.string().optional(),
+        run_id: z.string().nullable(),
+        change_id: z.string().nullable(),
+      }),
+    ),
+    ...paged(),
+  }),
+);
+
+/** The answer of a start. */
+export const startShape = once(() =>
+  z.object({
+    rollout_id: z.string().optional(),
+    dry_run: z.boolean().optional(),
+    already_started: z.boolean(),
+    state: z.enum(ROLLOUT_STATES).optional(),
+    summary: z.string(),
+    waves: count(),
+    sites: count(),
+    updates: count(),
+  }),
+);

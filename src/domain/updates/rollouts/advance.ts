@@ -1,0 +1,135 @@
+/**
+ * Advances rollouts: one wave after the other, each site in its window, with a pause between waves. Run by the schedule.
+ * Every step is stored before its effect, so that another process goes on after any crash, and no step is taken twice.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { Origin } from '../../../runtime/events.js';
+import type { RolloutRow, WaveRow } from '../../../store/rollouts/rollouts.js';
+import type { Ctx } from '../../context.js';
+import { updateHandler } from '../handler.js';
+import type { UpdateParams } from '../params.js';
+import { queueRun } from '../runs/call.js';
+import { halt, judge } from './judge.js';
+import { countsWords } from './plan-words.js';
+import { isOpen, MINUTE_MS, type Rules } from './rules.js';
+
+/** Advances every rollout that is not settled. */
+export async function advanceRollouts(ctx: Ctx): Promise<string> {
+  const open = await ctx.store.rollouts.open();
+  for (const { id } of open) {
+    if (ctx.signal.aborted) break;
+    try {
+      await advance(ctx, id);
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      ctx.log.error({ err: error, rollout: id }, 'a rollout could not be advanced and will be tried again');
+    }
+  }
+  return `${open.length} open`;
+}
+
+/** Takes every step of a rollout that can be taken now. */
+export async function advance(caller: Ctx, id: string): Promise<void> {
+  for (;;) {
+    const rollout = await caller.store.rollouts.find(id);
+    if (rollout === undefined || !(await step(asStarter(caller, rollout), rollout))) return;
+  }
+}
+
+/** What a rollout does is done in the name of its starter. */
+export function asStarter(ctx: Ctx, rollout: Pick<RolloutRow, 'origin'>): Ctx {
+  const origin = JSON.parse(rollout.origin) as Origin;
+  const { type, id, name, via, operation, request_id, client = '' } = origin;
+  const actor = { type, id, name, via, rights: ctx.actor.rights };
+  return { ...ctx, actor, operation, request_id, client, run_id: '', events: ctx.events.from(origin) };
+}
+
+/** One step; false if there is none until something happens or time has passed. */
+async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
+  const { rollouts } = ctx.store;
+  const { id } = rollout;
+  await queueRuns(ctx, id);
+  const waves = await rollouts.waves(id);
+  const wave = waves.find(({ state }) => state !== 'done');
+  if (rollout.ended_at !== null) {
+    await tellEnd(ctx, rollout);
+    return false;
+  }
+  if (wave === undefined) {
+    const done = { state: 'completed' as const, reason: 'Every wave is done.', at: ctx.clock.now() };
+    return rollouts.change(id, ['running'], done);
+  }
+  if (await judge(ctx, rollout, wave.wave)) return true;
+  if (rollout.state !== 'running') return false;
+  const rules = JSON.parse(rollout.rules) as Rules;
+  if (wave.state === 'waiting') return beginWave(ctx, id, wave, rules);
+  if (wave.state === 'running') return workWave(ctx, id, wave, rules, waves.length);
+  const soaked = rules.soak_minutes * MINUTE_MS;
+  // A clock that was set forward shortens no pause.
+  if (ctx.clock.now() - ctx.clock.steps(soaked).forward < (wave.soak_until ?? 0)) return false;
+  return rollouts.endWave(id, wave.wave);
+}
+
+async function beginWave(ctx: Ctx, id: string, { wave, sites, items, approved_by }: WaveRow, rules: Rules) {
+  const { rollouts } = ctx.store;
+  if (!(await rollouts.anythingLeft(id))) return halt(ctx, id, 'Every update that is left broke a site before.');
+  if (wave > 1 && rules.approve_waves && approved_by === null) return false;
+  if (!(await rollouts.beginWave(id, wave, ctx.clock.now()))) return false;
+  const detail = `Wave ${wave}: ${items} updates on ${sites} sites.`;
+  ctx.events.emit({ name: 'rollout.wave_started', facts: { rollout_id: id, detail } });
+  return true;
+}
+
+/** Gives the sites whose window is open their turn; once all had it, and nothing is at work, the wave soaks. */
+async function workWave(ctx: Ctx, id: string, { wave }: WaveRow, rules: Rules, waves: number): Promise<boolean> {
+  const { rollouts, rolloutPlans } = ctx.store;
+  const now = ctx.clock.now();
+  const waiting = await rollouts.waiting(id, wave);
+  const clocks = rules.window === null ? new Map() : await rolloutPlans.clocks(waiting);
+  const ready = waiting.filter((site) => isOpen(rules, clocks.get(site), now));
+  if (ready.length > 0) {
+    await rollouts.assign(id, wave, ready, `run_${randomUUID()}`);
+    await queueRuns(ctx, id);
+    return false;
+  }
+  const until = wave === waves ? now : now + rules.soak_minutes * MINUTE_MS;
+  if (!(await rollouts.soakWave(id, wave, now, until))) return false;
+  const detail = `Wave ${wave}: ${countsWords((await rollouts.counts(id)).get(wave) ?? {})}.`;
+  ctx.events.emit({ name: 'rollout.wave_ended', facts: { rollout_id: id, detail } });
+  return true;
+}
+
+/** Queues the jobs of runs that have none: also of a process that died before it came to that. */
+async function queueRuns(ctx: Ctx, id: string): Promise<void> {
+  const { rollouts, updateRuns } = ctx.store;
+  const params: UpdateParams & { rollout: string } = {
+    types: [],
+    specific_items: [],
+    rollout: id,
+    safe: { on_suspect: 'keep', least_protection: 'none', paths: [] },
+  };
+  for (const { run_id, site_ids } of await rollouts.unqueued(id)) {
+    const sites = site_ids.map((site) => ({ id: site }));
+    await queueRun({ ...ctx, run_id }, updateHandler, { sites, errors: [] }, params).catch(async (error: unknown) => {
+      // Another process was faster.
+      if ((await updateRuns.find(run_id)) === undefined) throw error;
+    });
+  }
+}
+
+/** Once nothing of an ended rollout is at work, its outcome is told: it does not change any more. */
+async function tellEnd(ctx: Ctx, { id, state, reason }: RolloutRow): Promise<void> {
+  if (!(await ctx.store.rollouts.settle(id, ctx.clock.now()))) return;
+  const total = totalOf(await ctx.store.rollouts.counts(id));
+  const detail = `${state}: ${countsWords(total)}. ${reason}`;
+  ctx.events.emit({ name: 'rollout.ended', facts: { rollout_id: id, detail } });
+}
+
+/** The counts of all waves. */
+export function totalOf(waves: ReadonlyMap<number, Readonly<Record<string, number>>>): Record<string, number> {
+  const total: Record<string, number> = {};
+  for (const counts of waves.values())
+    for (const [state, n] of Object.entries(counts)) total[state] = (total[state] ?? 0) + n;
+  return total;
+}

@@ -1,0 +1,42 @@
+/** When a rollout stops on its own: an item that harmed a site goes to no other; too much harm or failure halts all. */
+
+import { siteWord } from '../../../../schemas/site-text.js';
+import type { RolloutRow } from '../../../store/rollouts/rollouts.js';
+import type { Ctx } from '../../context.js';
+import { UPDATE_TYPES } from '../results.js';
+import type { Rules } from './rules.js';
+
+/** Applies the rules to what has happened so far; true if the rollout does not go on. */
+export async function judge(ctx: Ctx, rollout: RolloutRow, wave: number): Promise<boolean> {
+  const { rollouts } = ctx.store;
+  const { id } = rollout;
+  for (const { type, slug, version, site_id } of await rollouts.halt(id, ctx.clock.now()))
+    ctx.events.emit({
+      name: 'rollout.item_halted',
+      facts: {
+        rollout_id: id,
+        detail: `The ${UPDATE_TYPES[type]} ${siteWord(slug)} ${siteWord(version)} broke site ${site_id}: it goes to no further site.`,
+      },
+    });
+  const { halt_sites, halt_percent } = JSON.parse(rollout.rules) as Rules;
+  const { harmed, failed, down } = await rollouts.harm(id, wave);
+  const bad = new Set([...harmed, ...down]).size;
+  if (bad >= halt_sites)
+    return halt(ctx, id, `${bad} ${bad === 1 ? 'site' : 'sites'} broke or went down; the limit is ${halt_sites}.`);
+  const sites = (await rollouts.waves(id)).find((one) => one.wave === wave)?.sites ?? 0;
+  if (failed > 0 && failed * 100 >= halt_percent * sites)
+    return halt(
+      ctx,
+      id,
+      `Updates failed on ${failed} of ${sites} sites of wave ${wave}; the limit is ${halt_percent} %.`,
+    );
+  return false;
+}
+
+/** Halts a rollout. */
+export async function halt(ctx: Ctx, id: string, reason: string): Promise<true> {
+  const change = { state: 'halted' as const, reason, at: ctx.clock.now() };
+  if (await ctx.store.rollouts.change(id, ['running', 'paused'], change))
+    ctx.events.emit({ name: 'rollout.halted', facts: { rollout_id: id, detail: reason } });
+  return true;
+}

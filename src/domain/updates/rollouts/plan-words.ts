@@ -1,0 +1,64 @@
+/** Plans and rollouts in sentences for people. Pure. */
+
+import type { RolloutItemState } from '../../../store/rollouts/rollouts.js';
+import { WEEKDAYS } from '../../monitoring/windows.js';
+import type { Rules } from './rules.js';
+
+/** What would happen in which order, and when it stops. */
+export function wavesWords(
+  updates: number,
+  sites: number,
+  waves: readonly { sites: number }[],
+  { soak_minutes, approve_waves, halt_sites, halt_percent, window }: Rules,
+): string {
+  const [first = 0, ...rest] = waves.map((wave) => wave.sites);
+  const order = rest.length === 0 ? 'at once' : `first on ${sitesWord(first)}, then on ${rest.join(', ')}`;
+  const pause =
+    rest.length === 0 ? '' : `, ${soak_minutes} minutes apart${approve_waves ? ', each after an approval' : ''}`;
+  const when =
+    window === null ? '' : ` Only ${daysWords(window.days)} ${window.from}-${window.to} in the time zone of each site.`;
+  const halts = ` What breaks one site goes to no other; all halts when ${sitesWord(halt_sites)} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave.`;
+  return `${updates} ${updates === 1 ? 'update' : 'updates'} on ${sitesWord(sites)}, ${order}${pause}.${when}${halts}`;
+}
+
+function sitesWord(sites: number): string {
+  return sites === 1 ? '1 site' : `${sites} sites`;
+}
+
+function daysWords(days: readonly number[]): string {
+  return days.length === WEEKDAYS.length ? 'daily' : days.map((day) => WEEKDAYS[day]).join(', ');
+}
+
+/** How many sites can be rolled back, and how. */
+export function protectionWords({ guard, reinstall, none }: Record<'guard' | 'reinstall' | 'none', number>): string {
+  return [
+    guard === 0 ? '' : `On ${sitesWord(guard)} a guard rolls back what breaks it.`,
+    reinstall === 0
+      ? ''
+      : `On ${sitesWord(reinstall)} without a guard the old version can only be reinstalled, if wordpress.org has it.`,
+    none === 0 ? '' : `On ${sitesWord(none)} nothing can be rolled back.`,
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+const WORDS: Record<RolloutItemState, string> = {
+  kept: 'kept',
+  rolled_back: 'rolled back',
+  failed: 'failed',
+  skipped: 'skipped',
+  unknown: 'unknown',
+  queued: 'queued',
+  updating: 'updating',
+  checking: 'being checked',
+  untouched: 'never touched',
+};
+
+/** `5 kept, 1 rolled back, 54 never touched`. */
+export function countsWords(counts: Partial<Record<RolloutItemState, number>>): string {
+  const parts = (Object.keys(WORDS) as RolloutItemState[]).flatMap((state) => {
+    const n = counts[state] ?? 0;
+    return n === 0 ? [] : [`${n} ${WORDS[state]}`];
+  });
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}

@@ -1,0 +1,324 @@
+/**
+ * Plans of updates: which items on which sites, in which waves, what protects each, and what is left out and why. Contacts
+ * no site and changes nothing; the plan is kept for a day, so that exactly what was shown can be started.
+ */
+
+import { createHash, randomUUID } from 'node:crypto';
+import { MOST_WAVES, type planInput, type planShape, RISKS } from '../../../../schemas/rollout.js';
+import { levelName } from '../../../../schemas/search.js';
+import { siteWord } from '../../../../schemas/site-text.js';
+import type { z } from '../../../../schemas/zod.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import { isoTime } from '../../../runtime/iso-time.js';
+import { tally } from '../../../runtime/tally.js';
+import type { PlanItem, PlanRow } from '../../../store/rollouts/plans.js';
+import type { FleetOffer } from '../../../store/updates/updates.js';
+import { chooseSites } from '../../actions/run-on-sites.js';
+import type { Ctx } from '../../context.js';
+import { limitsOf, narrowingOf, narrowSites, requireOwners, withinLimits } from '../../extensions/offer-filters.js';
+import { WEEKDAYS } from '../../monitoring/windows.js';
+import { resolveSites } from '../../sites/resolve.js';
+import { allSites } from '../../sites/sites.js';
+import { fixesOf } from '../../vulnerabilities/fixes.js';
+import { usableSites } from '../preview.js';
+import { UPDATE_TYPES } from '../results.js';
+import { typeNumbers } from '../updates.js';
+import { protectionWords, wavesWords } from './plan-words.js';
+import type { Rules } from './rules.js';
+import { divided } from './waves.js';
+
+const DAY_MS = 86_400_000;
+/** How long a plan can be started. */
+const LIFE_MS = DAY_MS;
+/** Items counted one by one, and sites named per reason. */
+const ITEMS = 8;
+const NAMED = 5;
+
+export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>>;
+type Plan = z.input<ReturnType<typeof planShape>>;
+type Risk = (typeof RISKS)[number];
+
+/** An item with what only its plan shows. */
+interface Planned extends PlanItem {
+  risks: Risk[];
+  age: number | null;
+}
+interface LeftOut {
+  site_id: number;
+  /** False: the whole site, of which no update is known. */
+  update: boolean;
+  reason: string;
+}
+
+/** Plans, keeps the plan, and returns a page of it. */
+export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, perPage: number): Promise<Plan> {
+  const rules = rulesOf(input);
+  const { offers, left, ages, down, guarded, elsewhere } = await chosenOffers(ctx, input);
+  const waves = await wavesOf(ctx, input, offers, down, guarded);
+  const waveOf = new Map(waves.flatMap((ids, at) => ids.map((id) => [id, at + 1] as const)));
+  const first = new Set(offers.filter(({ site_id }) => waveOf.get(site_id) === 1).map(versionKey));
+  const items = offers.map((offer): Planned => {
+    const { site_id, type, slug, name, current_version: old_version, new_version, level = null } = offer;
+    const guardable = UPDATE_TYPES[type] === 'plugin' || UPDATE_TYPES[type] === 'theme';
+    const risks: [Risk, boolean][] = [
+      ['major', level === 2],
+      ['site_down', down.has(site_id)],
+      ['no_guard', guardable && !guarded.has(site_id)],
+      ['no_roll_back', !guardable],
+      ['quarantined_elsewhere', elsewhere.has(versionKey(offer))],
+      ['not_in_first_wave', !first.has(versionKey(offer))],
+    ];
+    return {
+      ...{ site_id, type, slug, name, old_version, new_version, level },
+      protection: guardable ? (guarded.has(site_id) ? 'guard' : 'reinstall') : 'none',
+      wave: waveOf.get(site_id) ?? 1,
+      risks: risks.flatMap(([risk, holds]) => (holds ? [risk] : [])),
+      age: ages.get(versionKey(offer)) ?? null,
+    };
+  });
+  items.sort((a, b) => a.wave - b.wave || a.site_id - b.site_id || a.type - b.type || (a.slug < b.slug ? -1 : 1));
+  const plan = await kept(ctx, rules, items);
+  return { ...planView(plan, rules, items, left), ...pageOf(items, page, perPage) };
+}
+
+function rulesOf({ waves, window }: PlanInput): Rules {
+  const { soak_minutes, approve: approve_waves, halt_sites, halt_percent } = waves;
+  if (window !== undefined && window.from === window.to)
+    throw new ServiceError('svc_invalid_input', 'window.from and window.to are the same: the window would be empty.', {
+      field: 'window',
+      advice: 'Give it a length, or leave it out for all day.',
+    });
+  const days = window?.days.map((day) => WEEKDAYS.indexOf(day)) ?? [];
+  const all = days.length === 0 ? WEEKDAYS.map((_, day) => day) : [...new Set(days)].sort();
+  return {
+    ...{ soak_minutes, approve_waves, halt_sites, halt_percent },
+    window: window === undefined ? null : { days: all, from: window.from, to: window.to },
+  };
+}
+
+function versionKey({ type, slug, new_version }: Pick<FleetOffer, 'type' | 'slug' | 'new_version'>): string {
+  return JSON.stringify([type, slug, new_version]);
+}
+
+/** What the filters match, divided into what is planned and what is left out. */
+async function chosenOffers(ctx: Ctx, input: PlanInput) {
+  const { store } = ctx;
+  const { site_ids_or_domains: refs, types: groups, slugs, exclude_slugs, tag_ids, client_ids, level } = input;
+  const narrowing = await narrowingOf(ctx, { slug: slugs, exclude_slugs, tag_ids, client_ids, level }, 'slugs');
+  const types = typeNumbers(groups);
+  const selection = await chooseSites(ctx, refs, { whenEmpty: (own) => allSites(own, {}) });
+  const sites =
+    narrowing === undefined ? selection.sites : await narrowSites(ctx, selection.sites, narrowing, types, true);
+  const ids = sites.map(({ id }) => id);
+  const limits = narrowing === undefined ? {} : limitsOf(narrowing);
+  const [open, ignored, { usable, errors }, down, guarded, seen, held] = await Promise.all([
+    store.updates.ofSites(ids, types),
+    store.updates.ignoredOf(ids, types),
+    usableSites(ctx, sites),
+    store.rolloutPlans.down(ids),
+    store.updatePlans.guarded(),
+    store.rolloutPlans.firstSeen(),
+    store.rolloutPlans.quarantined(),
+  ]);
+  const may = new Set(usable);
+  const obstacles = new Map(errors.map(({ site_id, code }) => [site_id, code]));
+  const now = ctx.clock.now();
+  const ages = new Map(
+    seen.map(({ type, slug, version, first_seen }) => [
+      versionKey({ type, slug, new_version: version }),
+      (now - first_seen) / DAY_MS,
+    ]),
+  );
+  const found = open.filter((offer) => withinLimits(offer, limits));
+  const fixes = input.only_vulnerable ? await fixesOf(ctx, found) : new Map<number, string[]>();
+  const reasonOf = (offer: FleetOffer, at: number): string | undefined => {
+    if (!may.has(offer.site_id)) return reason(obstacles.get(offer.site_id) ?? 'svc_site_not_found');
+    if (offer.quarantined === 1) return reason('svc_version_quarantined');
+    if (input.only_vulnerable && !fixes.has(at)) return 'no_known_fix';
+    const age = ages.get(versionKey(offer)) ?? null;
+    if (input.minimum_age_days > 0 && age === null) return 'age_unknown';
+    return age !== null && age < input.minimum_age_days ? 'too_young' : undefined;
+  };
+  const offers: FleetOffer[] = [];
+  const left: LeftOut[] = selection.errors.map(({ site_id, code }) => {
+    return { site_id: site_id ?? 0, update: false, reason: reason(code) };
+  });
+  for (const [at, offer] of found.entries()) {
+    const why = reasonOf(offer, at);
+    if (why === undefined) offers.push(offer);
+    else left.push({ site_id: offer.site_id, update: true, reason: why });
+  }
+  for (const offer of ignored)
+    if (withinLimits(offer, limits)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
+  const elsewhere = new Set(held.map(({ type, slug, version }) => versionKey({ type, slug, new_version: version })));
+  return { offers, left, ages, down, guarded, elsewhere };
+}
+
+/** `version_quarantined` for `svc_version_quarantined`. */
+function reason(code: string): string {
+  return code.replace(/^svc_/, '');
+}
+
+async function wavesOf(
+  ctx: Ctx,
+  input: PlanInput,
+  offers: readonly FleetOffer[],
+  down: ReadonlySet<number>,
+  guarded: ReadonlySet<number>,
+): Promise<number[][]> {
+  const { canaries, canary_tag_ids: tags, canary_sites: refs, sizes } = input.waves;
+  const items = new Map<number, string[]>();
+  for (const offer of offers) items.set(offer.site_id, [...(items.get(offer.site_id) ?? []), versionKey(offer)]);
+  const sites = [...items].map(([site_id, versions]) => {
+    return { site_id, items: versions, down: down.has(site_id), guarded: guarded.has(site_id) };
+  });
+  sites.sort((a, b) => a.site_id - b.site_id);
+  const candidates = tags.length + refs.length === 0 ? undefined : await candidatesOf(ctx, tags, refs);
+  if (candidates !== undefined && sites.length > 0 && !sites.some(({ site_id }) => candidates.has(site_id)))
+    throw new ServiceError('svc_invalid_input', 'None of the canaries has an update of this plan.', {
+      field: refs.length > 0 ? 'waves.canary_sites' : 'waves.canary_tag_ids',
+      advice: 'Choose others, or give a number with canaries.',
+    });
+  const waves = divided(sites, { canaries, candidates, sizes });
+  if (waves.length > MOST_WAVES)
+    throw new ServiceError('svc_invalid_input', `The plan would have ${waves.length} waves.`, {
+      field: 'waves.sizes',
+      advice: `Give at most ${MOST_WAVES - 2} sizes.`,
+    });
+  return waves;
+}
+
+async function candidatesOf(
+  ctx: Ctx,
+  tags: readonly number[],
+  refs: PlanInput['waves']['canary_sites'],
+): Promise<ReadonlySet<number>> {
+  await requireOwners(ctx, tags, [], 'waves.canary_tag_ids');
+  const { sites, errors } = await resolveSites(ctx, refs, 'waves.canary_sites');
+  const [error] = errors;
+  if (error !== undefined)
+    throw new ServiceError('svc_invalid_input', error.message, {
+      field: 'waves.canary_sites',
+      advice: 'Find the id or domain with list-sites-v1.',
+    });
+  const tagged =
+    tags.length === 0 ? [] : await ctx.store.narrowedUpdates.sitesOf({ tags, clients: [], exclude_tags: [] });
+  return new Set([...tagged, ...sites.map(({ id }) => id)]);
+}
+
+/** Keeps a plan; one with the same digest that still lives for half of its time is the same plan. */
+async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise<PlanRow> {
+  const now = ctx.clock.now();
+  const parts = items.map((i) => [i.wave, i.site_id, i.type, i.slug, i.old_version, i.new_version, i.protection]);
+  const digest = createHash('sha256')
+    .update(JSON.stringify([rules, parts]))
+    .digest('hex')
+    .slice(0, 32);
+  const known = await ctx.store.rolloutPlans.alike(digest, now + LIFE_MS / 2);
+  if (known !== undefined) return known;
+  const plan = {
+    id: `plan_${randomUUID()}`,
+    digest,
+    created_at: now,
+    expires_at: now + LIFE_MS,
+    rules: JSON.stringify(rules),
+  };
+  await ctx.store.rolloutPlans.save(plan, items);
+  return plan;
+}
+
+function planView(plan: PlanRow, rules: Rules, items: readonly Planned[], left: readonly LeftOut[]) {
+  const protection = { guard: 0, reinstall: 0, none: 0 };
+  const best = new Map<number, Planned['protection']>();
+  for (const { site_id, protection } of items)
+    if (best.get(site_id) !== 'guard') best.set(site_id, better(best.get(site_id), protection));
+  for (const one of best.values()) protection[one] += 1;
+  const versions = grouped(items, versionKey);
+  const common = [...versions.values()].sort(
+    (a, b) => b.length - a.length || (versionKey(head(a)) < versionKey(head(b)) ? -1 : 1),
+  );
+  const waves = [...grouped(items, ({ wave }) => wave)].map(([wave, own]) => {
+    return { wave, sites: distinct(own), updates: own.length };
+  });
+  const risks = RISKS.map((risk) => ({ risk, own: items.filter((item) => item.risks.includes(risk)) }))
+    .filter(({ own }) => own.length > 0)
+    .map(({ risk, own }) => ({ risk, updates: own.length, sites: distinct(own) }));
+  const left_out = [...grouped(left, ({ reason }) => reason)].map(([reason, own]) => {
+    const ids = [...new Set(own.map(({ site_id }) => site_id))].sort((a, b) => a - b);
+    const updates = own.filter(({ update }) => update).length;
+    return { reason, updates, sites: ids.length, site_ids: ids.slice(0, NAMED) };
+  });
+  const by_item = common.slice(0, ITEMS).map((own) => {
+    const { type, slug, new_version, age } = head(own);
+    const age_days = age === null ? null : Math.floor(age);
+    return { type: UPDATE_TYPES[type] ?? ('plugin' as const), slug, new_version, sites: own.length, age_days };
+  });
+  const summary = [
+    items.length === 0 ? 'Nothing is to be updated.' : wavesWords(items.length, best.size, waves, rules),
+    ...(items.length === 0
+      ? []
+      : [
+          `Most: ${by_item
+            .slice(0, 3)
+            .map((one) => `${one.type} ${siteWord(one.slug)} ${siteWord(one.new_version)} (${one.sites})`)
+            .join(', ')}.`,
+        ]),
+    protectionWords(protection),
+    risks.length === 0
+      ? ''
+      : `Risks: ${risks.map(({ risk, updates }) => `${updates} ${risk.replaceAll('_', ' ')}`).join(', ')}.`,
+    left_out.length === 0
+      ? ''
+      : `Left out: ${left_out.map(({ reason, updates, sites }) => `${updates || sites} ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
+    'Nothing was changed.',
+  ];
+  return {
+    plan_id: plan.id,
+    digest: plan.digest,
+    expires_at: isoTime(plan.expires_at) ?? '',
+    summary: summary.filter((text) => text !== '').join(' '),
+    ...{ sites: best.size, updates: items.length, waves, by_item, more_items: Math.max(0, common.length - ITEMS) },
+    ...{ protection, risks, left_out },
+  };
+}
+
+function better(a: Planned['protection'] | undefined, b: Planned['protection']): Planned['protection'] {
+  if (a === undefined || b === 'guard') return b;
+  return a === 'none' ? b : a;
+}
+
+function head<T>([first]: readonly T[]): T {
+  if (first === undefined) throw new Error('a group is never empty');
+  return first;
+}
+
+function distinct(items: readonly { site_id: number }[]): number {
+  return tally(items.map(({ site_id }) => site_id)).size;
+}
+
+function grouped<T, K>(items: readonly T[], key: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const own = groups.get(key(item));
+    if (own === undefined) groups.set(key(item), [item]);
+    else own.push(item);
+  }
+  return groups;
+}
+
+function pageOf(items: readonly Planned[], page: number, perPage: number) {
+  const from = (page - 1) * perPage;
+  return {
+    items: items
+      .slice(from, from + perPage)
+      .map(({ wave, site_id, type, slug, old_version, new_version, ...item }) => ({
+        ...{ wave, site_id, type: UPDATE_TYPES[type] ?? ('plugin' as const), slug, old_version, new_version },
+        level: levelName(item.level),
+        protection: item.protection,
+        risks: item.risks,
+      })),
+    total: items.length,
+    page,
+    per_page: perPage,
+  };
+}

@@ -1,0 +1,126 @@
+/** Rollouts as callers read them: one with its waves and items, and the list. */
+
+import type { rolloutEntry, rolloutShape } from '../../../../schemas/rollout.js';
+import type { z } from '../../../../schemas/zod.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import { isoTime } from '../../../runtime/iso-time.js';
+import type {
+  RolloutItem,
+  RolloutItemState,
+  RolloutRow,
+  RolloutState,
+  WaveRow,
+} from '../../../store/rollouts/rollouts.js';
+import type { Ctx } from '../../context.js';
+import { UPDATE_TYPES } from '../results.js';
+import { totalOf } from './advance.js';
+import { countsWords } from './plan-words.js';
+import type { Rules } from './rules.js';
+
+type Rollout = z.input<ReturnType<typeof rolloutShape>>;
+type Entry = z.input<ReturnType<typeof rolloutEntry>>;
+
+/** Runs named per wave, items that are halted, and characters of a reason: an answer is bounded. */
+const RUNS = 5;
+const HALTED = 10;
+const LONGEST = 240;
+
+/** Throws `svc_rollout_not_found`. */
+export async function knownRollout(ctx: Ctx, id: string): Promise<RolloutRow> {
+  // A NUL cannot be bound, and no id contains one.
+  const rollout = id.includes('\0') ? undefined : await ctx.store.rollouts.find(id);
+  if (rollout !== undefined) return rollout;
+  throw new ServiceError('svc_rollout_not_found', 'There is no rollout with this id.', {
+    field: 'rollout_id',
+    advice: 'Find the id with list-rollouts-v1.',
+  });
+}
+
+/** One rollout with a page of its items. Throws `svc_rollout_not_found`. */
+export async function getRollout(
+  ctx: Ctx,
+  id: string,
+  states: readonly RolloutItemState[],
+  page: number,
+  perPage: number,
+): Promise<Rollout> {
+  const { rollouts } = ctx.store;
+  const rollout = await knownRollout(ctx, id);
+  const [waves, counts, runs, halted, { items, total }] = await Promise.all([
+    rollouts.waves(id),
+    rollouts.counts(id),
+    rollouts.runs(id),
+    rollouts.halted(id),
+    rollouts.items(id, states, page, perPage),
+  ]);
+  return {
+    ...entryOf(rollout, totalOf(counts)),
+    next: nextOf(rollout, waves),
+    waves: waves.map((wave) => ({
+      ...{ wave: wave.wave, state: wave.state, sites: wave.sites, updates: wave.items },
+      counts: counts.get(wave.wave) ?? {},
+      started_at: isoTime(wave.started_at),
+      soak_until: isoTime(wave.soak_until),
+      approved_by: wave.approved_by,
+      run_ids: runs
+        .filter((run) => run.wave === wave.wave)
+        .slice(0, RUNS)
+        .map(({ run_id }) => run_id),
+    })),
+    halted_items: halted.slice(0, HALTED).map(({ type, slug, version, site_id, at }) => {
+      return { type: wordOf(type), slug, version, site_id, at: isoTime(at) ?? '' };
+    }),
+    items: items.map(itemOf),
+    total,
+    page,
+    per_page: perPage,
+  };
+}
+
+/** Newest first, one page. */
+export async function listRollouts(ctx: Ctx, state: RolloutState | undefined, page: number, perPage: number) {
+  const { items, total } = await ctx.store.rollouts.page(state, page, perPage);
+  const rollouts = await Promise.all(
+    items.map(async (rollout) => entryOf(rollout, totalOf(await ctx.store.rollouts.counts(rollout.id)))),
+  );
+  return { rollouts, total, page, per_page: perPage };
+}
+
+function entryOf(rollout: RolloutRow, counts: Entry['counts'] & object): Entry {
+  const { id, plan_id, digest, state, reason, actor } = rollout;
+  return {
+    ...{ rollout_id: id, plan_id, digest, state, reason, by: actor },
+    started_at: isoTime(rollout.started_at) ?? '',
+    ended_at: isoTime(rollout.ended_at),
+    summary: `Updates: ${countsWords(counts)}.`,
+    counts,
+  };
+}
+
+/** What it waits for, in a sentence; '' = it has ended. */
+function nextOf({ state, rules, settled_at }: RolloutRow, waves: readonly WaveRow[]): string {
+  if (state === 'paused') return 'It is paused: sites at work are finished, and no other begins.';
+  if (state !== 'running') return settled_at === null ? 'Sites at work are finished; no other begins.' : '';
+  const wave = waves.find((one) => one.state !== 'done');
+  if (wave === undefined) return '';
+  if (wave.state === 'soaking') return `Wave ${wave.wave} soaks until ${isoTime(wave.soak_until)}.`;
+  if (wave.state === 'running') return `Wave ${wave.wave} is at work, or waits for the windows of its sites.`;
+  const { approve_waves } = JSON.parse(rules) as Rules;
+  return approve_waves && wave.wave > 1 && wave.approved_by === null
+    ? `Wave ${wave.wave} waits for an approval.`
+    : `Wave ${wave.wave} begins.`;
+}
+
+function wordOf(type: number) {
+  return UPDATE_TYPES[type] ?? ('plugin' as const);
+}
+
+function itemOf({ type, code, message, ...row }: RolloutItem): Rollout['items'][number] {
+  const { wave, site_id, site_url, slug, old_version, new_version, state, run_id, change_id } = row;
+  return {
+    ...{ wave, site_id, site_url, type: wordOf(type), slug, old_version, new_version, state },
+    ...(code === '' ? {} : { code }),
+    ...(message === '' ? {} : { message: message.length > LONGEST ? `${message.slice(0, LONGEST - 1)}…` : message }),
+    ...{ run_id, change_id },
+  };
+}

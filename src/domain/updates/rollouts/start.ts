@@ -1,0 +1,82 @@
+/** Starts the rollout of a plan: only with the digest that was shown, in its time, and once. */
+
+import { randomUUID } from 'node:crypto';
+import { ServiceError } from '../../../runtime/errors.js';
+import { type Ctx, originOf } from '../../context.js';
+import { advance } from './advance.js';
+import { wavesWords } from './plan-words.js';
+import type { Rules } from './rules.js';
+
+interface StartInput {
+  plan_id: string;
+  digest: string;
+}
+
+/** What a start would do. Throws as `startRollout`. */
+export async function previewStart(ctx: Ctx, input: StartInput) {
+  const { rollout_id: _, ...view } = await viewOf(ctx, input);
+  return { ...view, dry_run: true, already_started: false };
+}
+
+/**
+ * Starts the rollout; of several that start the same plan, all get the same one. Throws `svc_plan_not_found`,
+ * `svc_plan_changed` and `svc_no_updates`.
+ */
+export async function startRollout(ctx: Ctx, input: StartInput) {
+  const view = await viewOf(ctx, input);
+  const id = `rollout_${randomUUID()}`;
+  const { plan_id, digest } = input;
+  const started_at = ctx.clock.now();
+  const origin = JSON.stringify(originOf(ctx));
+  const rollout = await ctx.store.rollouts.start({ id, plan_id, digest, actor: ctx.actor.name, origin, started_at });
+  if (rollout === undefined || rollout.digest !== digest) throw planChanged();
+  const ours = rollout.id === id;
+  if (ours) {
+    ctx.events.emit({
+      name: 'rollout.started',
+      facts: {
+        rollout_id: id,
+        detail: `${view.updates} updates on ${view.sites} sites in ${view.waves} waves, plan ${digest}.`,
+      },
+    });
+    // It has started: what cannot be done at once is done by the schedule.
+    await advance(ctx, id).catch((error: unknown) =>
+      ctx.log.error({ err: error, rollout: id }, 'a rollout could not be advanced and will be tried again'),
+    );
+  }
+  const { state } = (await ctx.store.rollouts.find(rollout.id)) ?? rollout;
+  return { ...view, rollout_id: rollout.id, already_started: !ours, state };
+}
+
+async function viewOf(ctx: Ctx, { plan_id, digest }: StartInput) {
+  const { rolloutPlans, rollouts } = ctx.store;
+  // A NUL cannot be bound, and no id contains one.
+  const plan = plan_id.includes('\0') ? undefined : await rolloutPlans.find(plan_id);
+  if (plan === undefined)
+    throw new ServiceError('svc_plan_not_found', 'There is no plan with this id.', {
+      field: 'plan_id',
+      advice: 'Make it again with plan-updates-v1: plans are kept for a day.',
+    });
+  const known = await rollouts.ofPlan(plan_id);
+  if (plan.digest !== digest || (known === undefined && plan.expires_at <= ctx.clock.now())) throw planChanged();
+  const items = await rolloutPlans.items(plan_id);
+  if (items.length === 0)
+    throw new ServiceError('svc_no_updates', 'The plan has no updates. Nothing was started.', {
+      field: 'plan_id',
+      advice: 'Its left_out says why; plan again with other filters.',
+    });
+  const waves = new Map<number, Set<number>>();
+  for (const { wave, site_id } of items) waves.set(wave, (waves.get(wave) ?? new Set()).add(site_id));
+  const sizes = [...waves.values()].map((ids) => ({ sites: ids.size }));
+  const sites = sizes.reduce((sum, wave) => sum + wave.sites, 0);
+  const summary = wavesWords(items.length, sites, sizes, JSON.parse(plan.rules) as Rules);
+  return { rollout_id: known?.id, summary, waves: sizes.length, sites, updates: items.length };
+}
+
+function planChanged(): ServiceError {
+  return new ServiceError(
+    'svc_plan_changed',
+    'The digest is not that of the plan, or the plan has lapsed. Nothing was started.',
+    { field: 'digest', advice: 'Make the plan again with plan-updates-v1, show it, and start it with its digest.' },
+  );
+}

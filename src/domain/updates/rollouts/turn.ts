@@ -1,0 +1,66 @@
+/** The turn of a site in a rollout: whether it has come, and what of its plan still holds. */
+
+import { siteWord } from '../../../../schemas/site-text.js';
+import type { FleetOffer } from '../../../store/updates/updates.js';
+import type { Ctx } from '../../context.js';
+import type { LoadedSite } from '../../sites/load.js';
+import { refusal } from '../plan.js';
+import type { ApplyError } from '../results.js';
+import { judge } from './judge.js';
+import { isOpen, type Rules } from './rules.js';
+
+/**
+ * Whether the site is updated in this run now. One that was begun is finished, whatever became of its rollout meanwhile;
+ * any other is given back if the rollout stands still, or the window of the site has closed.
+ */
+export async function isItsTurn(ctx: Ctx, siteId: number, rolloutId: string): Promise<boolean> {
+  const { rollouts, rolloutPlans } = ctx.store;
+  const turn = await rollouts.turn(rolloutId, siteId, ctx.run_id);
+  if (turn === undefined) return false;
+  if (turn.begun === 1) return true;
+  if (turn.state === 'running' && !(await judge(ctx, turn, turn.wave))) {
+    const clock = (await rolloutPlans.clocks([siteId])).get(siteId);
+    if (isOpen(JSON.parse(turn.rules) as Rules, clock, ctx.clock.now())) return true;
+  }
+  await rollouts.release(rolloutId, siteId, ctx.run_id);
+  return false;
+}
+
+/** The updates of the plan that are still as planned, and why the others are left. What had its turn is in neither. */
+export async function plannedOffers(
+  ctx: Ctx,
+  target: LoadedSite,
+  rolloutId: string,
+): Promise<{ offers: FleetOffer[]; refused: ApplyError[] }> {
+  const { store } = ctx;
+  const { id } = target.site;
+  const [planned, all, wanted, halted] = [
+    await store.rollouts.planned(rolloutId, id),
+    await store.updates.ofSite(id, [], true),
+    await store.updates.ofSite(id, [], false),
+    await store.rollouts.halted(rolloutId),
+  ];
+  const offers: FleetOffer[] = [];
+  const refused: ApplyError[] = [];
+  for (const item of planned) {
+    if (item.recorded !== null && item.recorded !== 'queued' && item.recorded !== 'updating') continue;
+    const isIt = ({ type, slug }: { type: number; slug: string }) => type === item.type && slug === item.slug;
+    const offer = all.find(isIt);
+    const said = (code: 'svc_rollout_halted' | 'svc_offer_changed', message: string) =>
+      void refused.push(refusal(target, item, code, message));
+    if (halted.some((halt) => isIt(halt) && halt.version === item.new_version))
+      said('svc_rollout_halted', `Version ${siteWord(item.new_version)} broke another site of this rollout.`);
+    else if (offer === undefined) {
+      // Of one that was being sent, the run knows more.
+      if (item.recorded !== 'updating')
+        said('svc_offer_changed', `The update to ${siteWord(item.new_version)} is not on offer any more.`);
+    } else if (offer.new_version !== item.new_version || offer.current_version !== item.old_version)
+      said(
+        'svc_offer_changed',
+        `Planned was ${siteWord(item.old_version)} to ${siteWord(item.new_version)}; now it would be ${siteWord(offer.current_version)} to ${siteWord(offer.new_version)}.`,
+      );
+    else if (!wanted.some(isIt)) said('svc_offer_changed', 'The update has been ignored since the plan was made.');
+    else offers.push(offer);
+  }
+  return { offers, refused };
+}

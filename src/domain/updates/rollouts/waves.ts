@@ -1,0 +1,76 @@
+/** Divides the sites of a plan into waves. Pure, so that the same fleet is always divided alike. */
+
+export interface WaveSite {
+  site_id: number;
+  /** The versions that it would get. */
+  items: readonly string[];
+  down: boolean;
+  guarded: boolean;
+}
+
+/** Of the sites after the canaries: the shares of the second and the third wave; the last takes the rest. */
+const SHARES = [0.1, 0.3] as const;
+/** So few are one wave. */
+const FEW = 5;
+
+/** How many canaries there are without being told. */
+export function standardCanaries(sites: number): number {
+  return sites <= 3 ? 1 : Math.min(Math.max(3, Math.ceil(sites * 0.02)), Math.ceil(sites / 2));
+}
+
+/**
+ * The waves as lists of site ids; none is empty.
+ * @param canaries how many of the candidates are the first wave; undefined = all of them
+ * @param candidates of these sites; undefined = of any
+ * @param sizes of the waves after it; empty = by shares
+ */
+export function divided(
+  sites: readonly WaveSite[],
+  {
+    canaries,
+    candidates,
+    sizes,
+  }: { canaries: number | undefined; candidates: ReadonlySet<number> | undefined; sizes: readonly number[] },
+): number[][] {
+  const able = candidates === undefined ? sites : sites.filter(({ site_id }) => candidates.has(site_id));
+  const count = canaries ?? (candidates === undefined ? standardCanaries(sites.length) : able.length);
+  const first = canariesOf(able, count);
+  const chosen = new Set(first);
+  const rest = sites.map(({ site_id }) => site_id).filter((id) => !chosen.has(id));
+  const given =
+    sizes.length > 0 ? sizes : rest.length <= FEW ? [] : SHARES.map((share) => Math.ceil(rest.length * share));
+  const waves = [first];
+  let at = 0;
+  for (const size of given) {
+    waves.push(rest.slice(at, at + size));
+    at += size;
+  }
+  waves.push(rest.slice(at));
+  return waves.filter((wave) => wave.length > 0);
+}
+
+/** Sites that are up first; of those, whichever tries most versions that no other canary tries, with a guard if possible. */
+function canariesOf(sites: readonly WaveSite[], count: number): number[] {
+  const left = [...sites].sort((a, b) => rank(a) - rank(b) || a.site_id - b.site_id);
+  const tried = new Set<string>();
+  const chosen: number[] = [];
+  while (chosen.length < count && left.length > 0) {
+    let best = 0;
+    let most = -1;
+    for (const [at, site] of left.entries()) {
+      // Only among those that are up, or else among those that are not.
+      if (site.down !== left[0]?.down) break;
+      const news = site.items.reduce((sum, item) => sum + (tried.has(item) ? 0 : 1), 0);
+      if (news > most) [best, most] = [at, news];
+    }
+    const [site] = left.splice(most > 0 ? best : 0, 1);
+    if (site === undefined) break;
+    for (const item of site.items) tried.add(item);
+    chosen.push(site.site_id);
+  }
+  return chosen.sort((a, b) => a - b);
+}
+
+function rank({ down, guarded }: WaveSite): number {
+  return (down ? 2 : 0) + (guarded ? 0 : 1);
+}

@@ -1,0 +1,141 @@
+/** Plans of updates as they were shown, and what is known of the updates that one is made of. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { insertRow } from '../driver/rows.js';
+import { IN } from '../driver/sql-fragments.js';
+import type { Protection } from '../safety/changes.js';
+import { idList } from '../sites/filter.js';
+import { DOWN } from '../updates/plan.js';
+
+export interface PlanRow extends Row {
+  id: string;
+  digest: string;
+  created_at: number;
+  expires_at: number;
+  /** JSON. */
+  rules: string;
+}
+
+export interface PlanItem {
+  site_id: number;
+  /** Number of the update type. */
+  type: number;
+  slug: string;
+  name: string;
+  old_version: string;
+  new_version: string;
+  level: number | null;
+  protection: Protection;
+  /** From 1. */
+  wave: number;
+}
+
+interface Version {
+  type: number;
+  slug: string;
+  version: string;
+}
+
+/** Plans that started no rollout; older ones than these are deleted. */
+const MOST_UNUSED = 50;
+const UNUSED = 'NOT EXISTS (SELECT 1 FROM rollout r WHERE r.plan_id = rollout_plan.id)';
+
+export function createRolloutPlans(db: Db) {
+  return {
+    /** One with this digest that lives at least until then, and has started nothing. */
+    alike(digest: string, until: number): Promise<PlanRow | undefined> {
+      return db.one<PlanRow>(
+        `SELECT * FROM rollout_plan WHERE digest = ? AND expires_at >= ? AND ${UNUSED} ORDER BY expires_at DESC LIMIT 1`,
+        [digest, until],
+      );
+    },
+
+    /** Stores a plan, and deletes those that lapsed unused. */
+    async save(plan: PlanRow, items: readonly PlanItem[]): Promise<void> {
+      await db.batch([
+        sql(
+          `DELETE FROM rollout_plan WHERE ${UNUSED} AND (expires_at <= ? OR id NOT IN
+             (SELECT id FROM rollout_plan ORDER BY created_at DESC, id LIMIT ${MOST_UNUSED - 1}))`,
+          plan.created_at,
+        ),
+        insertRow('rollout_plan', { ...plan }),
+        sql(
+          `INSERT INTO rollout_plan_item (plan_id, site_id, type, slug, name, old_version, new_version, level, protection, wave)
+           SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
+           FROM json_each(?)`,
+          plan.id,
+          JSON.stringify(
+            items.map((i) => [
+              i.site_id,
+              i.type,
+              i.slug,
+              i.name,
+              i.old_version,
+              i.new_version,
+              i.level,
+              i.protection,
+              i.wave,
+            ]),
+          ),
+        ),
+      ]);
+    },
+
+    find(id: string): Promise<PlanRow | undefined> {
+      return db.one<PlanRow>('SELECT * FROM rollout_plan WHERE id = ?', [id]);
+    },
+
+    /** By wave, site and type. */
+    items(id: string): Promise<PlanItem[]> {
+      return db.all(
+        `SELECT site_id, type, slug, name, old_version, new_version, level, protection, wave FROM rollout_plan_item
+         WHERE plan_id = ? ORDER BY wave, site_id, type, slug`,
+        [id],
+      ) as Promise<unknown[]> as Promise<PlanItem[]>;
+    },
+
+    /** When versions were first seen on offer; those that are not known are missing. */
+    async firstSeen(): Promise<(Version & { first_seen: number })[]> {
+      const rows = await db.all(
+        `SELECT o.type, o.slug, o.version, o.first_seen FROM offered_version o WHERE EXISTS
+           (SELECT 1 FROM site_update u WHERE u.slug = o.slug AND u.type = o.type AND u.new_version = o.version)`,
+      );
+      return rows as unknown as (Version & { first_seen: number })[];
+    },
+
+    /** Versions that are quarantined on some site. */
+    async quarantined(): Promise<Version[]> {
+      const rows = await db.all('SELECT type, slug, version FROM quarantined_version WHERE lifted_at IS NULL');
+      return rows as unknown as Version[];
+    },
+
+    /** Those of the sites that were last found down. */
+    async down(siteIds: readonly number[]): Promise<Set<number>> {
+      const rows = await db.all(`SELECT s.id FROM site s WHERE s.id ${IN} AND (${DOWN})`, [idList(siteIds)]);
+      return new Set(rows.map((row) => Number(row.id)));
+    },
+
+    /** The clocks of sites. */
+    async clocks(siteIds: readonly number[]): Promise<Map<number, { timezone: string; gmt_offset: string }>> {
+      const rows = await db.all(`SELECT site_id, timezone, gmt_offset FROM site_detail WHERE site_id ${IN}`, [
+        idList(siteIds),
+      ]);
+      return new Map(
+        rows.map((row) => [
+          Number(row.site_id),
+          { timezone: String(row.timezone ?? ''), gmt_offset: String(row.gmt_offset ?? '') },
+        ]),
+      );
+    },
+
+    /** Deletes the dates of versions that no site offers, from before then. */
+    async forgetVersions(before: number): Promise<void> {
+      await db.run(
+        `DELETE FROM offered_version WHERE first_seen < ? AND NOT EXISTS (SELECT 1 FROM site_update u
+           WHERE u.slug = offered_version.slug AND u.type = offered_version.type AND u.new_version = offered_version.version)`,
+        [before],
+      );
+    },
+  };
+}

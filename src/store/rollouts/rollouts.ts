@@ -1,0 +1,400 @@
+/**
+ * Rollouts: their waves, the sites of each, and the runs that their turns belong to. What became of an item is read from
+ * the run of its site, so it is written once. Every step is one conditional write: of several processes that try it, one
+ * succeeds.
+ */
+
+import type { ROLLOUT_ITEM_STATES, ROLLOUT_STATES, WAVE_STATES } from '../../../schemas/rollout.js';
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { readPage } from '../driver/lists.js';
+import { among, equal, IN } from '../driver/sql-fragments.js';
+import { idList } from '../sites/filter.js';
+import { DOWN } from '../updates/plan.js';
+import { AT_WORK } from '../updates/runs.js';
+import type { PlanItem } from './plans.js';
+
+export type RolloutState = (typeof ROLLOUT_STATES)[number];
+export type WaveState = (typeof WAVE_STATES)[number];
+export type RolloutItemState = (typeof ROLLOUT_ITEM_STATES)[number];
+
+export interface RolloutRow extends Row {
+  id: string;
+  plan_id: string;
+  digest: string;
+  /** JSON. */
+  rules: string;
+  state: RolloutState;
+  reason: string;
+  actor: string;
+  /** JSON. */
+  origin: string;
+  started_at: number;
+  ended_at: number | null;
+  settled_at: number | null;
+}
+
+export interface WaveRow extends Row {
+  wave: number;
+  sites: number;
+  items: number;
+  state: WaveState;
+  approved_by: string | null;
+  started_at: number | null;
+  worked_at: number | null;
+  soak_until: number | null;
+}
+
+export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
+  protection: string;
+  /** Null: the site was removed. */
+  site_url: string | null;
+  state: RolloutItemState;
+  code: string;
+  message: string;
+  run_id: string | null;
+  change_id: string | null;
+}
+
+export interface HaltRow extends Row {
+  type: number;
+  slug: string;
+  version: string;
+  site_id: number;
+  at: number;
+}
+
+type Counts = Partial<Record<RolloutItemState, number>>;
+
+/** Items `p` of the plan of a rollout `r`, with what became of each in the run of its site. */
+const ITEMS = `rollout r JOIN rollout_plan_item p ON p.plan_id = r.plan_id
+  JOIN rollout_site o ON o.rollout_id = r.id AND o.site_id = p.site_id
+  LEFT JOIN update_run_item i ON i.run_id = o.run_id AND i.site_id = p.site_id AND i.type = p.type AND i.slug = p.slug
+  LEFT JOIN update_run_item w ON i.run_id IS NULL AND w.run_id = o.run_id AND w.site_id = p.site_id AND w.type = 4
+  LEFT JOIN update_run u ON u.id = o.run_id`;
+/** Of an item without an entry: its site was not touched, its turn comes, or its run ended without a word about it. */
+const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untouched' WHEN u.ended_at IS NULL THEN 'queued' ELSE 'unknown' END)`;
+
+/** Items `i` of the runs of a rollout that show that their update does harm. */
+const HARMED = `(i.state = 'rolled_back' OR (i.state = 'failed' AND i.code = 'svc_update_broke_site'))`;
+const OF_RUNS = 'i.run_id IN (SELECT run_id FROM rollout_run WHERE rollout_id = ?)';
+
+export function createRollouts(db: Db) {
+  return {
+    /**
+     * Starts the rollout of a plan, if it has this digest, has not lapsed, and has started none. Returns the rollout of
+     * the plan, which another call may have started; undefined = none.
+     */
+    async start(
+      rollout: Pick<RolloutRow, 'id' | 'plan_id' | 'digest' | 'actor' | 'origin' | 'started_at'>,
+    ): Promise<RolloutRow | undefined> {
+      const { id, plan_id, digest, actor, origin, started_at } = rollout;
+      const ours = 'EXISTS (SELECT 1 FROM rollout WHERE id = ?)';
+      const results = await db.batch([
+        sql(
+          `INSERT INTO rollout (id, plan_id, digest, rules, actor, origin, started_at)
+           SELECT ?, id, digest, rules, ?, ?, ? FROM rollout_plan WHERE id = ? AND digest = ? AND expires_at > ?
+           ON CONFLICT (plan_id) DO NOTHING`,
+          id,
+          actor,
+          origin,
+          started_at,
+          plan_id,
+          digest,
+          started_at,
+        ),
+        sql(
+          `INSERT INTO rollout_site (rollout_id, site_id, wave) SELECT DISTINCT ?, site_id, wave FROM rollout_plan_item
+           WHERE plan_id = ? AND ${ours}`,
+          id,
+          plan_id,
+          id,
+        ),
+        sql(
+          `INSERT INTO rollout_wave (rollout_id, wave, sites, items)
+           SELECT ?, wave, count(DISTINCT site_id), count(*) FROM rollout_plan_item WHERE plan_id = ? AND ${ours} GROUP BY wave`,
+          id,
+          plan_id,
+          id,
+        ),
+        sql('SELECT * FROM rollout WHERE plan_id = ?', plan_id),
+      ]);
+      return results.at(-1)?.rows[0] as RolloutRow | undefined;
+    },
+
+    find(id: string): Promise<RolloutRow | undefined> {
+      return db.one<RolloutRow>('SELECT * FROM rollout WHERE id = ?', [id]);
+    },
+
+    ofPlan(planId: string): Promise<RolloutRow | undefined> {
+      return db.one<RolloutRow>('SELECT * FROM rollout WHERE plan_id = ?', [planId]);
+    },
+
+    /** Those about which something is still to be done or told. */
+    open(): Promise<RolloutRow[]> {
+      return db.all<RolloutRow>('SELECT * FROM rollout WHERE settled_at IS NULL ORDER BY started_at, id');
+    },
+
+    /** Newest first, one page. */
+    page(state: RolloutState | undefined, page: number, perPage: number) {
+      const { text, args } = equal('state', state);
+      return readPage<RolloutRow>(
+        db,
+        sql(`SELECT * FROM rollout WHERE 1${text} ORDER BY started_at DESC, rowid DESC`, ...args),
+        sql(`SELECT count(*) AS n FROM rollout WHERE 1${text}`, ...args),
+        page,
+        perPage,
+      );
+    },
+
+    /** Goes from one of these states to another; false if it was in none of them. */
+    async change(
+      id: string,
+      from: readonly RolloutState[],
+      { state, reason, at }: { state: RolloutState; reason: string; at: number },
+    ): Promise<boolean> {
+      const ended = state === 'running' || state === 'paused' ? null : at;
+      const { changes } = await db.run(
+        `UPDATE rollout SET state = ?, reason = ?, ended_at = ? WHERE id = ? AND state ${IN}`,
+        [state, reason, ended, id, JSON.stringify(from)],
+      );
+      return changes === 1;
+    },
+
+    /** Marks an ended rollout as told, once none of its runs is at work; false if it is not, or was told. */
+    async settle(id: string, now: number): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE rollout SET settled_at = ? WHERE id = ? AND ended_at IS NOT NULL AND settled_at IS NULL
+         AND NOT EXISTS (SELECT 1 FROM rollout_run n JOIN update_run r ON r.id = n.run_id
+           WHERE n.rollout_id = rollout.id AND ${AT_WORK})`,
+        [now, id],
+      );
+      return changes === 1;
+    },
+
+    waves(id: string): Promise<WaveRow[]> {
+      return db.all<WaveRow>('SELECT * FROM rollout_wave WHERE rollout_id = ? ORDER BY wave', [id]);
+    },
+
+    /** Approves a wave that waits, if those before it are done; false if that is not so, or it was approved. */
+    async approve(id: string, wave: number, by: string): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE rollout_wave SET approved_by = ? WHERE rollout_id = ? AND wave = ? AND state = 'waiting' AND approved_by IS NULL
+         AND NOT EXISTS (SELECT 1 FROM rollout_wave b WHERE b.rollout_id = rollout_wave.rollout_id AND b.wave < rollout_wave.wave AND b.state <> 'done')`,
+        [by, id, wave],
+      );
+      return changes === 1;
+    },
+
+    /** Begins a wave; false if it has begun, or its rollout does not run. */
+    async beginWave(id: string, wave: number, now: number): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE rollout_wave SET state = 'running', started_at = ? WHERE rollout_id = ? AND wave = ? AND state = 'waiting'
+         AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')`,
+        [now, id, wave],
+      );
+      return changes === 1;
+    },
+
+    /** Every site of a wave had its turn, and no run is at work: it soaks until then. */
+    async soakWave(id: string, wave: number, now: number, until: number): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE rollout_wave SET state = 'soaking', worked_at = ?, soak_until = ? WHERE rollout_id = ? AND wave = ? AND state = 'running'
+         AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')
+         AND NOT EXISTS (SELECT 1 FROM rollout_site s WHERE s.rollout_id = rollout_wave.rollout_id AND s.wave = rollout_wave.wave AND s.run_id IS NULL)
+         AND NOT EXISTS (SELECT 1 FROM rollout_run n LEFT JOIN update_run r ON r.id = n.run_id
+           WHERE n.rollout_id = rollout_wave.rollout_id AND n.wave = rollout_wave.wave AND (r.id IS NULL OR ${AT_WORK}))`,
+        [now, until, id, wave],
+      );
+      return changes === 1;
+    },
+
+    async endWave(id: string, wave: number): Promise<boolean> {
+      const { changes } = await db.run(
+        "UPDATE rollout_wave SET state = 'done' WHERE rollout_id = ? AND wave = ? AND state = 'soaking'",
+        [id, wave],
+      );
+      return changes === 1;
+    },
+
+    /** Sites of a wave whose turn has not come. */
+    async waiting(id: string, wave: number): Promise<number[]> {
+      const rows = await db.all(
+        'SELECT site_id FROM rollout_site WHERE rollout_id = ? AND wave = ? AND run_id IS NULL ORDER BY site_id',
+        [id, wave],
+      );
+      return rows.map((row) => Number(row.site_id));
+    },
+
+    /** Gives sites that wait to a new run, whose job is queued afterwards. */
+    async assign(id: string, wave: number, siteIds: readonly number[], runId: string): Promise<void> {
+      await db.batch([
+        sql(
+          `UPDATE rollout_site SET run_id = ? WHERE rollout_id = ? AND wave = ? AND run_id IS NULL AND site_id ${IN}
+           AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')`,
+          runId,
+          id,
+          wave,
+          idList(siteIds),
+        ),
+        sql(
+          `INSERT INTO rollout_run (run_id, rollout_id, wave) SELECT ?1, ?2, ?3
+           WHERE EXISTS (SELECT 1 FROM rollout_site WHERE rollout_id = ?2 AND wave = ?3 AND run_id = ?1)`,
+          runId,
+          id,
+          wave,
+        ),
+      ]);
+    },
+
+    /** Runs whose job was not queued, with their sites. */
+    async unqueued(id: string): Promise<{ run_id: string; site_ids: number[] }[]> {
+      const rows = await db.all(
+        `SELECT n.run_id, (SELECT json_group_array(site_id) FROM (SELECT s.site_id FROM rollout_site s
+           WHERE s.rollout_id = n.rollout_id AND s.run_id = n.run_id ORDER BY s.site_id)) AS site_ids
+         FROM rollout_run n WHERE n.rollout_id = ? AND NOT EXISTS (SELECT 1 FROM update_run r WHERE r.id = n.run_id)`,
+        [id],
+      );
+      return rows.map((row) => ({
+        run_id: String(row.run_id),
+        site_ids: JSON.parse(String(row.site_ids)) as number[],
+      }));
+    },
+
+    /** The turn of a site: its rollout, and whether anything was begun there; undefined if it belongs to another run. */
+    turn(id: string, siteId: number, runId: string) {
+      return db.one<RolloutRow & { wave: number; begun: number }>(
+        `SELECT r.*, o.wave, EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = o.run_id AND i.site_id = o.site_id) AS begun
+         FROM rollout_site o JOIN rollout r ON r.id = o.rollout_id WHERE o.rollout_id = ? AND o.site_id = ? AND o.run_id = ?`,
+        [id, siteId, runId],
+      );
+    },
+
+    /** Its turn comes another time, or never. */
+    async release(id: string, siteId: number, runId: string): Promise<void> {
+      await db.run(
+        `UPDATE rollout_site SET run_id = NULL WHERE rollout_id = ? AND site_id = ? AND run_id = ?
+         AND NOT EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = rollout_site.run_id AND i.site_id = rollout_site.site_id)`,
+        [id, siteId, runId],
+      );
+    },
+
+    /** What was planned for a site, with the state in its run; null = nothing was recorded yet. */
+    async planned(id: string, siteId: number): Promise<(PlanItem & { recorded: string | null })[]> {
+      const rows = await db.all(
+        `SELECT p.*, i.state AS recorded FROM ${ITEMS} WHERE r.id = ? AND p.site_id = ? ORDER BY p.type, p.slug`,
+        [id, siteId],
+      );
+      return rows as unknown as (PlanItem & { recorded: string | null })[];
+    },
+
+    /** Stores which items do harm, and returns those that are new. */
+    halt(id: string, now: number): Promise<HaltRow[]> {
+      return db.all<HaltRow>(
+        `INSERT INTO rollout_halt (rollout_id, type, slug, version, site_id, at)
+         SELECT ?, i.type, i.slug, i.new_version, min(i.site_id), ? FROM update_run_item i
+         WHERE ${OF_RUNS} AND ${HARMED} AND i.type < 4 GROUP BY i.type, i.slug, i.new_version
+         ON CONFLICT DO NOTHING RETURNING type, slug, version, site_id, at`,
+        [id, now, id],
+      );
+    },
+
+    halted(id: string): Promise<HaltRow[]> {
+      return db.all<HaltRow>(
+        'SELECT type, slug, version, site_id, at FROM rollout_halt WHERE rollout_id = ? ORDER BY at, type, slug, version',
+        [id],
+      );
+    },
+
+    /** Sites that an update has harmed, on how many of a wave one failed otherwise, and which kept one and are down. */
+    async harm(id: string, wave: number): Promise<{ harmed: number[]; failed: number; down: number[] }> {
+      const sitesOf = (which: string) =>
+        sql(`SELECT DISTINCT i.site_id AS id FROM update_run_item i WHERE ${OF_RUNS} AND ${which}`, id);
+      const [harmed = [], [failed] = [], down = []] = await db.read([
+        sitesOf(HARMED),
+        sql(
+          `SELECT count(DISTINCT i.site_id) AS n FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id
+           WHERE n.rollout_id = ? AND n.wave = ? AND i.state IN ('failed', 'unknown') AND NOT ${HARMED}`,
+          id,
+          wave,
+        ),
+        sql(
+          `SELECT s.id FROM site s WHERE (${DOWN}) AND s.id IN (SELECT i.site_id FROM update_run_item i WHERE ${OF_RUNS} AND i.state = 'kept')`,
+          id,
+        ),
+      ]);
+      const ids = (rows: readonly Row[]) => rows.map((row) => Number(row.id));
+      return { harmed: ids(harmed), failed: Number(failed?.n), down: ids(down) };
+    },
+
+    /** Whether any site that was not touched has an item that is not halted. */
+    async anythingLeft(id: string): Promise<boolean> {
+      const row = await db.one(
+        `SELECT EXISTS (SELECT 1 FROM rollout r JOIN rollout_site o ON o.rollout_id = r.id AND o.run_id IS NULL
+           JOIN rollout_plan_item p ON p.plan_id = r.plan_id AND p.site_id = o.site_id
+           WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM rollout_halt h
+             WHERE h.rollout_id = r.id AND h.type = p.type AND h.slug = p.slug AND h.version = p.new_version)) AS n`,
+        [id],
+      );
+      return row?.n === 1;
+    },
+
+    /** Items by wave and state. */
+    async counts(id: string): Promise<Map<number, Counts>> {
+      const rows = await db.all(
+        `SELECT p.wave, ${STATE} AS state, count(*) AS n FROM ${ITEMS} WHERE r.id = ? GROUP BY 1, 2`,
+        [id],
+      );
+      const waves = new Map<number, Counts>();
+      for (const row of rows) {
+        const counts = waves.get(Number(row.wave)) ?? {};
+        counts[String(row.state) as RolloutItemState] = Number(row.n);
+        waves.set(Number(row.wave), counts);
+      }
+      return waves;
+    },
+
+    /** By wave, site and type. */
+    items(id: string, states: readonly RolloutItemState[], page: number, perPage: number) {
+      const { text, args } = among(STATE, states);
+      return readPage<RolloutItem>(
+        db,
+        sql(
+          `SELECT p.site_id, s.url AS site_url, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, p.wave,
+             ${STATE} AS state, coalesce(i.code, w.code, '') AS code, coalesce(i.message, w.message, '') AS message, o.run_id,
+             coalesce(i.change_id, w.change_id) AS change_id
+           FROM ${ITEMS} LEFT JOIN site s ON s.id = p.site_id WHERE r.id = ?${text} ORDER BY p.wave, p.site_id, p.type, p.slug`,
+          id,
+          ...args,
+        ),
+        sql(`SELECT count(*) AS n FROM ${ITEMS} WHERE r.id = ?${text}`, id, ...args),
+        page,
+        perPage,
+      );
+    },
+
+    /** The runs of a rollout, oldest wave first. */
+    async runs(id: string): Promise<{ run_id: string; wave: number }[]> {
+      const rows = await db.all('SELECT run_id, wave FROM rollout_run WHERE rollout_id = ? ORDER BY wave, run_id', [
+        id,
+      ]);
+      return rows.map((row) => ({ run_id: String(row.run_id), wave: Number(row.wave) }));
+    },
+
+    /** Deletes rollouts that ended by then, with their plans. */
+    async expire(before: number): Promise<void> {
+      const old = 'SELECT id FROM rollout WHERE settled_at <= ?';
+      await db.batch([
+        sql(
+          `DELETE FROM rollout_plan_item WHERE plan_id IN (SELECT plan_id FROM rollout WHERE id IN (${old}))`,
+          before,
+        ),
+        sql(`DELETE FROM rollout WHERE settled_at <= ?`, before),
+        sql(
+          `DELETE FROM rollout_plan WHERE expires_at <= ? AND NOT EXISTS (SELECT 1 FROM rollout r WHERE r.plan_id = rollout_plan.id)`,
+          before,
+        ),
+      ]);
+    },
+  };
+}

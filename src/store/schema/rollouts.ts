@@ -1,0 +1,103 @@
+/** Tables: plans of updates, the rollouts that carry them out, and when each version was first on offer. */
+export const rollouts = `
+-- When a version was first seen on offer on any site. No row: not known.
+CREATE TABLE offered_version (
+  type INTEGER NOT NULL,
+  slug TEXT NOT NULL,
+  version TEXT NOT NULL,
+  first_seen INTEGER NOT NULL,
+  PRIMARY KEY (type, slug, version)
+) WITHOUT ROWID;
+
+-- A plan is kept as it was shown, until it lapses or its rollout is deleted.
+CREATE TABLE rollout_plan (
+  id TEXT PRIMARY KEY,
+  -- Over all that a rollout would do.
+  digest TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  -- JSON: the rules of its rollout.
+  rules TEXT NOT NULL
+);
+CREATE INDEX rollout_plan_digest ON rollout_plan (digest);
+
+CREATE TABLE rollout_plan_item (
+  plan_id TEXT NOT NULL REFERENCES rollout_plan (id) ON DELETE CASCADE,
+  -- The record outlives the site.
+  site_id INTEGER NOT NULL,
+  type INTEGER NOT NULL,
+  slug TEXT NOT NULL,
+  name TEXT NOT NULL,
+  old_version TEXT NOT NULL,
+  new_version TEXT NOT NULL,
+  level INTEGER,
+  protection TEXT NOT NULL,
+  -- From 1.
+  wave INTEGER NOT NULL,
+  PRIMARY KEY (plan_id, site_id, type, slug)
+) WITHOUT ROWID;
+
+CREATE TABLE rollout (
+  id TEXT PRIMARY KEY,
+  -- A plan starts one rollout only.
+  plan_id TEXT NOT NULL UNIQUE REFERENCES rollout_plan (id),
+  digest TEXT NOT NULL,
+  rules TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'paused', 'completed', 'halted', 'aborted')),
+  -- Why it is in this state.
+  reason TEXT NOT NULL DEFAULT '',
+  -- Who started it: name, and JSON of all that is known of the caller.
+  actor TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  -- When all that was at work at its end had ended, and its outcome was told.
+  settled_at INTEGER
+);
+CREATE INDEX rollout_newest ON rollout (started_at);
+CREATE INDEX rollout_open ON rollout (id) WHERE settled_at IS NULL;
+
+CREATE TABLE rollout_wave (
+  rollout_id TEXT NOT NULL REFERENCES rollout (id) ON DELETE CASCADE,
+  wave INTEGER NOT NULL,
+  sites INTEGER NOT NULL,
+  items INTEGER NOT NULL,
+  state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'soaking', 'done')),
+  approved_by TEXT,
+  started_at INTEGER,
+  -- When its last site had its turn.
+  worked_at INTEGER,
+  soak_until INTEGER,
+  PRIMARY KEY (rollout_id, wave)
+) WITHOUT ROWID;
+
+CREATE TABLE rollout_site (
+  rollout_id TEXT NOT NULL REFERENCES rollout (id) ON DELETE CASCADE,
+  site_id INTEGER NOT NULL,
+  wave INTEGER NOT NULL,
+  -- The run that its turn belongs to; NULL = it was not touched.
+  run_id TEXT,
+  PRIMARY KEY (rollout_id, site_id)
+) WITHOUT ROWID;
+CREATE INDEX rollout_site_wave ON rollout_site (rollout_id, wave, run_id);
+
+-- The runs of its sites. Stored before the job of the run is queued: a process that finds one without queues it.
+CREATE TABLE rollout_run (
+  run_id TEXT PRIMARY KEY,
+  rollout_id TEXT NOT NULL REFERENCES rollout (id) ON DELETE CASCADE,
+  wave INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX rollout_run_wave ON rollout_run (rollout_id, wave);
+
+-- Items that go to no further site, because one had to be rolled back.
+CREATE TABLE rollout_halt (
+  rollout_id TEXT NOT NULL REFERENCES rollout (id) ON DELETE CASCADE,
+  type INTEGER NOT NULL,
+  slug TEXT NOT NULL,
+  version TEXT NOT NULL,
+  -- The site that showed it.
+  site_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (rollout_id, type, slug, version)
+) WITHOUT ROWID;
+`;

@@ -1,0 +1,138 @@
+/** Routes of plans of updates, and of the rollouts that carry them out. */
+
+import {
+  planInput,
+  planShape,
+  ROLLOUT_ITEM_STATES,
+  ROLLOUT_STATES,
+  rolloutEntry,
+  rolloutShape,
+  startShape,
+} from '../../../../schemas/rollout.js';
+import { z } from '../../../../schemas/zod.js';
+import { controlRollout, type RolloutAction } from '../../../domain/updates/rollouts/control.js';
+import { planUpdatesOf } from '../../../domain/updates/rollouts/plan.js';
+import { getRollout, listRollouts } from '../../../domain/updates/rollouts/read.js';
+import { previewStart, startRollout } from '../../../domain/updates/rollouts/start.js';
+import { once } from '../../../runtime/once.js';
+import { csv, flag, paging, text } from '../params.js';
+import { listRoute, type Route, type RouteAnswer, route } from '../route.js';
+import { listOf } from '../schemas/records.js';
+
+const PAGED = { items: true, total: true, page: true, per_page: true } as const;
+const rolloutId = () => text(100).describe('As given in the answer of a start.');
+
+/** A rollout beside a page of its items. */
+const rolloutAnswer = once(() =>
+  listOf(rolloutShape().shape.items.element).extend({ rollout: rolloutShape().omit(PAGED) }),
+);
+
+function asPage({
+  items: data,
+  total,
+  page,
+  per_page,
+  ...rollout
+}: Awaited<ReturnType<typeof getRollout>>): RouteAnswer {
+  return { total, page, per_page, data, rollout };
+}
+
+const CONTROLS = [
+  ['pause', 'pause', 'Pause a rollout', 'Sites at work are finished; no other begins.', 'paused'],
+  ['resume', 'resume', 'Resume a paused rollout', '', 'resumed'],
+  ['abort', 'abort', 'Abort a rollout', 'For good: sites at work are finished, and no other begins.', 'aborted'],
+  [
+    'approve',
+    'approve_next_wave',
+    'Approve the next wave of a rollout',
+    'Once the wave before it has soaked.',
+    'approved',
+  ],
+] as const satisfies readonly (readonly [string, RolloutAction, string, string, string])[];
+
+/** Not in the routes document. */
+export const rollouts: readonly Route[] = [
+  route({
+    on: 'POST /updates/plans',
+    change: () => [],
+    fails: [404],
+    summary: 'Plan updates of many sites in waves',
+    description: 'Changes nothing and contacts no site. The plan can be started for a day, with its digest.',
+    params: () => z.object({ ...planInput(), ...paging(50, 500) }),
+    returns: () =>
+      listOf(planShape().shape.items.element).extend({ message: z.string(), plan: planShape().omit(PAGED) }),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    async answer({ page, per_page, ...input }, ctx) {
+      const { items: data, total, ...plan } = await planUpdatesOf(ctx, input, page, per_page);
+      const { page: _page, per_page: _size, ...shown } = plan;
+      return { message: shown.summary, total, page, per_page, data, plan: shown };
+    },
+  }),
+  listRoute({
+    on: 'GET /rollouts',
+    summary: 'List rollouts of updates, newest first',
+    description: 'Kept for 180 days.',
+    params: () => z.object({ state: z.enum(ROLLOUT_STATES).optional(), ...paging(20, 100) }),
+    returns: () => listOf(rolloutEntry()),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    async list({ state, page, per_page }, ctx) {
+      const { rollouts: items, total } = await listRollouts(ctx, state, page, per_page);
+      return { items, total };
+    },
+  }),
+  route({
+    on: 'POST /rollouts',
+    change: { kind: 'updates', sites: 'planned' },
+    fails: [404, 409],
+    summary: 'Start the rollout of a plan',
+    description:
+      'Works in the background, wave by wave. Only with the digest of the plan, before it lapses, and once: who starts it again gets the same rollout.',
+    params: () =>
+      z.object({
+        plan_id: text(100),
+        digest: text(100).describe('As the plan showed it.'),
+        dry_run: flag().default(false).describe('true: says what it would do, and starts nothing.'),
+      }),
+    returns: () => startShape().extend({ message: z.string() }),
+    async answer({ dry_run, ...input }, ctx) {
+      if (dry_run) return { message: 'Nothing was started.', ...(await previewStart(ctx, input)) };
+      const answer = await startRollout(ctx, input);
+      const message = answer.already_started ? 'This plan had started its rollout before.' : 'The rollout has started.';
+      return { message, ...answer };
+    },
+  }),
+  route({
+    on: 'GET /rollouts/{rollout_id}',
+    fails: [404],
+    summary: 'Read a rollout: its waves, and a page of its updates',
+    params: () =>
+      z.object({
+        rollout_id: rolloutId(),
+        state: csv(z.enum(ROLLOUT_ITEM_STATES)).default([]).describe('Only items in these states.'),
+        ...paging(50, 500),
+      }),
+    returns: rolloutAnswer,
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    answer: async ({ rollout_id, state, page, per_page }, ctx) =>
+      asPage(await getRollout(ctx, rollout_id, state, page, per_page)),
+  }),
+  ...CONTROLS.map(([word, action, summary, description, done]) =>
+    route({
+      on: `POST /rollouts/{rollout_id}/${word}`,
+      // Nobody has to be asked for stopping.
+      change: word === 'pause' || word === 'abort' ? () => [] : { kind: 'updates', sites: 'planned' },
+      fails: [404, 409],
+      summary,
+      description,
+      params: () => z.object({ rollout_id: rolloutId() }),
+      returns: () => rolloutAnswer().extend({ message: z.string() }),
+      async answer({ rollout_id }, ctx) {
+        const rollout = await controlRollout(ctx, rollout_id, action);
+        return {
+          message: `The ${action === 'approve_next_wave' ? 'wave' : 'rollout'} was ${done}.`,
+          ...asPage(rollout),
+        };
+      },
+    }),
+  ),
+];

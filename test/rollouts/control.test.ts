@@ -1,0 +1,167 @@
+/** Rollouts as they are started, paused, resumed, aborted and approved, and what they skip because it has changed. */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../support/harness.js';
+import { type RolloutApp, rolloutApp, SHOP } from './rollout-app.js';
+
+const SITES = 8;
+
+let app: RolloutApp;
+
+beforeAll(async () => {
+  app = await rolloutApp(SITES);
+});
+
+/** Offers the next version everywhere: as a fleet that was never updated. */
+async function offerAgain(version: string) {
+  for (const plugin of app.plugins) plugin.update = { version, requiresPhp: '', requiresWp: '' };
+  await app.call('sync-sites', {});
+}
+const states = ({ waves }: Answer) => waves.map(({ state }: { state: string }) => state);
+const control = (rollout_id: string, action: string) =>
+  app.safely('control-rollout', { rollout_id, action, confirm: true });
+const refused = (rollout_id: string, action: string) =>
+  app.fail('control-rollout', { rollout_id, action, confirm: true });
+const WAVES = { canaries: 2, sizes: [3], soak_minutes: 30 };
+
+describe('a start', () => {
+  it('needs the confirmation, the digest that was shown, and a plan that has not lapsed', async () => {
+    const { plan_id, digest } = await app.plan({ waves: WAVES });
+    const start = { plan_id, digest, confirm: true };
+    expect(await app.fail('start-rollout', { plan_id, digest })).toMatchObject({ code: 'svc_confirmation_required' });
+    expect(await app.fail('start-rollout', { ...start, digest: 'x' })).toMatchObject({ code: 'svc_plan_changed' });
+    expect(await app.fail('start-rollout', { ...start, plan_id: 'x' })).toMatchObject({ code: 'svc_plan_not_found' });
+    expect(await app.call('start-rollout', { plan_id, digest, dry_run: true })).toMatchObject({
+      dry_run: true,
+      already_started: false,
+      waves: 3,
+      sites: SITES,
+      updates: SITES,
+    });
+    const empty = await app.plan({ types: ['core'] });
+    expect(await app.fail('start-rollout', { ...start, plan_id: empty.plan_id, digest: empty.digest })).toMatchObject({
+      code: 'svc_no_updates',
+    });
+    app.clock.move(86_400_000);
+    expect(await app.fail('start-rollout', start)).toMatchObject({ code: 'svc_plan_changed' });
+    expect(await app.call('list-rollouts')).toMatchObject({ total: 0 });
+    for (const plugin of app.plugins) expect(plugin.version).toBe('1.0');
+  });
+
+  it('of two at once gives both the same rollout', async () => {
+    const { plan_id, digest } = await app.plan({ waves: WAVES });
+    const start = () => app.call('start-rollout', { plan_id, digest, confirm: true });
+    const answers = await app.running(Promise.all([start(), start()]));
+    expect(answers.map(({ already_started }) => already_started).sort()).toEqual([false, true]);
+    expect(new Set(answers.map(({ rollout_id }) => rollout_id)).size).toBe(1);
+    expect(await app.call('list-rollouts')).toMatchObject({ total: 1 });
+    await app.turn();
+    expect(await start()).toMatchObject({ already_started: true, rollout_id: answers[0].rollout_id });
+    await app.after(31);
+    await app.after(31);
+    expect(await app.read(answers[0].rollout_id)).toMatchObject({ state: 'completed', counts: { kept: SITES } });
+    // The plan had one wave after the other, each update was sent once.
+    for (const site of app.fleet.sites) expect(site.faults).toEqual({});
+    for (const { version } of app.plugins) expect(version).toBe('2.0');
+    expect(await app.cell('SELECT count(*) FROM update_run')).toBe(3);
+  });
+});
+
+describe('a rollout', () => {
+  it('goes wave by wave, pauses, resumes, and is aborted for good', async () => {
+    await offerAgain('3.0');
+    const { rollout_id: id } = await app.start({ waves: WAVES });
+    await app.turn();
+    let rollout = await app.read(id);
+    expect(states(rollout)).toEqual(['soaking', 'waiting', 'waiting']);
+    expect(rollout.counts).toEqual({ kept: 2, untouched: 6 });
+    expect(rollout.next).toMatch(/^Wave 1 soaks until /);
+    await app.after(29);
+    expect(states(await app.read(id))).toEqual(['soaking', 'waiting', 'waiting']);
+    expect(await control(id, 'pause')).toMatchObject({ state: 'paused', next: expect.stringContaining('paused') });
+    await app.after(60);
+    expect(states(await app.read(id))).toEqual(['soaking', 'waiting', 'waiting']);
+    expect(await refused(id, 'pause')).toMatchObject({ code: 'svc_rest_conflict' });
+    expect(await control(id, 'resume')).toMatchObject({ state: 'running' });
+    await app.turn();
+    rollout = await app.read(id);
+    expect(states(rollout)).toEqual(['done', 'soaking', 'waiting']);
+    expect(rollout.counts).toEqual({ kept: 5, untouched: 3 });
+    expect(await control(id, 'abort')).toMatchObject({ state: 'aborted' });
+    await app.after(60);
+    expect(await app.read(id)).toMatchObject({ state: 'aborted', next: '', counts: { kept: 5, untouched: 3 } });
+    for (const action of ['resume', 'pause', 'abort', 'approve_next_wave'])
+      expect([action, (await refused(id, action)).code]).toEqual([action, 'svc_rest_conflict']);
+    expect(await refused('rollout_x', 'pause')).toMatchObject({ code: 'svc_rollout_not_found' });
+  });
+
+  it('gives sites back that had not begun when it was paused', async () => {
+    await offerAgain('4.0');
+    const { rollout_id: id } = await app.start({ waves: { ...WAVES, canaries: 4 } });
+    // Its first wave is queued, and no site has begun.
+    expect((await app.read(id)).counts).toEqual({ queued: 4, untouched: 4 });
+    await control(id, 'pause');
+    await app.turn();
+    expect((await app.read(id)).counts).toEqual({ untouched: 8 });
+    await control(id, 'resume');
+    await app.turn();
+    expect((await app.read(id)).counts).toEqual({ kept: 4, untouched: 4 });
+    expect(await app.cell("SELECT count(*) FROM update_run_item WHERE new_version = '4.0'")).toBe(4);
+    await control(id, 'abort');
+  });
+
+  it('waits for the approval of each next wave, if the plan says so', async () => {
+    await offerAgain('5.0');
+    const { rollout_id: id } = await app.start({ waves: { ...WAVES, approve: true } });
+    expect(await refused(id, 'approve_next_wave')).toMatchObject({ code: 'svc_rest_conflict' });
+    await app.turn();
+    await app.after(300);
+    expect(await app.read(id)).toMatchObject({
+      next: 'Wave 2 waits for an approval.',
+      counts: { kept: 2, untouched: 6 },
+    });
+    await control(id, 'approve_next_wave');
+    expect(await refused(id, 'approve_next_wave')).toMatchObject({ code: 'svc_rest_conflict' });
+    await app.turn();
+    await app.after(300);
+    expect(await app.read(id)).toMatchObject({
+      next: 'Wave 3 waits for an approval.',
+      counts: { kept: 5, untouched: 3 },
+      waves: [{ approved_by: null }, { approved_by: 'admin' }, { approved_by: null }],
+    });
+    await control(id, 'approve_next_wave');
+    await app.turn();
+    expect(await app.read(id)).toMatchObject({ state: 'completed', counts: { kept: 8 } });
+  });
+
+  it('skips what has changed since the plan, and says what', async () => {
+    await offerAgain('6.0');
+    const { rollout_id: id } = await app.start({ waves: { canaries: 1, sizes: [7], soak_minutes: 1 } });
+    await app.turn();
+    const third = app.plugins[2];
+    if (third?.update == null) throw new Error('no offer');
+    third.update.version = '6.1';
+    await app.call('sync-sites', { site_ids_or_domains: [3] });
+    await app.call('suspend-site', { site_id_or_domain: 4 });
+    await app.call('disconnect-site', { site_id_or_domain: 5 });
+    await app.call('ignore-site-plugins', { site_id_or_domain: 6, action: 'add', slugs: [SHOP] });
+    await app.call('delete-site', { site_id_or_domain: 7, confirm: true });
+    await app.safely('update-site-plugins', { site_id_or_domain: 8, slugs: [SHOP] });
+    await app.after(2);
+    const { items, state, counts } = await app.read(id, { per_page: 50 });
+    const told = items.map(({ site_id, state, code = '' }: Answer) => [site_id, state, code]);
+    expect(told).toEqual([
+      [1, 'kept', ''],
+      [2, 'kept', ''],
+      [3, 'skipped', 'svc_offer_changed'],
+      [4, 'skipped', 'svc_site_suspended'],
+      [5, 'skipped', 'svc_site_offline'],
+      [6, 'skipped', 'svc_offer_changed'],
+      [7, 'skipped', 'svc_site_not_found'],
+      [8, 'skipped', 'svc_offer_changed'],
+    ]);
+    expect(items[2].message).toContain('now it would be 5.0 to 6.1');
+    expect({ state, counts }).toEqual({ state: 'completed', counts: { kept: 2, skipped: 6 } });
+    expect(app.plugins.slice(0, 6).map(({ version }) => version)).toEqual(['6.0', '6.0', '5.0', '5.0', '5.0', '5.0']);
+  });
+});

@@ -1,0 +1,125 @@
+/** Plans of updates: what is in them, what is left out and why, their waves, their digest, and what they cost to read. */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tokens } from '../support/tokens.js';
+import { type RolloutApp, rolloutApp, SHOP } from './rollout-app.js';
+
+const DAY_MS = 86_400_000;
+const SITES = 8;
+
+let app: RolloutApp;
+
+beforeAll(async () => {
+  app = await rolloutApp(SITES, { guards: false });
+  for (const name of ['first', 'nobody']) await app.call('add-tag', { name });
+  await app.call('update-site', { site_id_or_domain: 3, tags: [1] });
+  await app.call('suspend-site', { site_id_or_domain: 8 });
+});
+
+const sitesOf = ({ waves }: { waves: { sites: number }[] }) => waves.map(({ sites }) => sites);
+
+describe('a plan', () => {
+  it('has what the filters match, in waves, and says what is left out and why', async () => {
+    const plan = await app.plan({ waves: { canaries: 2, sizes: [3] }, per_page: 50 });
+    expect(plan).toMatchObject({ sites: 7, updates: 7, total: 7, protection: { guard: 0, reinstall: 7, none: 0 } });
+    expect(sitesOf(plan)).toEqual([2, 3, 2]);
+    expect(plan.by_item).toEqual([{ type: 'plugin', slug: SHOP, new_version: '2.0', sites: 7, age_days: 0 }]);
+    expect(plan.left_out).toEqual([{ reason: 'site_suspended', updates: 1, sites: 1, site_ids: [8] }]);
+    expect(plan.risks).toEqual([
+      { risk: 'major', updates: 7, sites: 7 },
+      { risk: 'no_guard', updates: 7, sites: 7 },
+    ]);
+    expect(plan.items[0]).toEqual({
+      wave: 1,
+      site_id: 1,
+      type: 'plugin',
+      slug: SHOP,
+      old_version: '1.0',
+      new_version: '2.0',
+      level: 'major',
+      protection: 'reinstall',
+      risks: ['major', 'no_guard'],
+    });
+    expect(plan.summary).toContain('7 updates on 7 sites, first on 2 sites, then on 3, 2, 60 minutes apart.');
+    expect(plan.summary).toContain('Nothing was changed.');
+  });
+
+  it('has the same digest and id for the same fleet, and another once anything differs', async () => {
+    const plan = await app.plan({ waves: { canaries: 1 } });
+    app.clock.move(60_000);
+    expect(await app.plan({ waves: { canaries: 1 }, page: 2 })).toMatchObject({
+      digest: plan.digest,
+      plan_id: plan.plan_id,
+    });
+    const others = [
+      { waves: { canaries: 2 } },
+      { waves: { canaries: 1, soak_minutes: 1 } },
+      { waves: { canaries: 1, halt_sites: 1 } },
+      { waves: { canaries: 1 }, window: { from: '01:00', to: '02:00' } },
+      { waves: { canaries: 1 }, site_ids_or_domains: [1, 2] },
+    ];
+    const digests = await Promise.all(others.map(async (input) => (await app.plan(input)).digest));
+    expect(new Set([plan.digest, ...digests]).size).toBe(others.length + 1);
+    const plugin = app.plugins[0];
+    if (plugin?.update == null) throw new Error('no offer');
+    plugin.update.version = '2.1';
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect((await app.plan({ waves: { canaries: 1 } })).digest).not.toBe(plan.digest);
+  });
+
+  it('leaves out versions that are too young, whose age is not known, and that are ignored or quarantined', async () => {
+    app.clock.move(10 * DAY_MS);
+    const plugin = app.plugins[1];
+    if (plugin?.update == null) throw new Error('no offer');
+    plugin.update.version = '3.0';
+    await app.call('sync-sites', { site_ids_or_domains: [2] });
+    await app.db.run("DELETE FROM offered_version WHERE version = '2.1'");
+    await app.call('ignore-site-plugins', { site_id_or_domain: 3, action: 'add', slugs: [SHOP] });
+    const { store } = app.service;
+    const held = { type: 1, slug: SHOP, version: '2.0', name: 'Shop', site_id: 4, site_url: '', change_id: 'x' };
+    await store.quarantine.add(
+      { ...held, evidence: '["It broke."]', created_at: 1 },
+      { seen: false, fleet_until: null },
+    );
+    const plan = await app.plan({ minimum_age_days: 7, per_page: 50 });
+    const left = new Map(plan.left_out.map(({ reason, site_ids }: never) => [reason, site_ids]));
+    expect(left).toEqual(
+      new Map([
+        ['site_suspended', [8]],
+        ['too_young', [2]],
+        ['age_unknown', [1]],
+        ['ignored', [3]],
+        ['version_quarantined', [4]],
+      ]),
+    );
+    expect(plan.items.map(({ site_id }: { site_id: number }) => site_id)).toEqual([5, 6, 7]);
+    expect(plan.risks).toContainEqual({ risk: 'quarantined_elsewhere', updates: 3, sites: 3 });
+    expect((await app.plan({ only_vulnerable: true })).left_out).toContainEqual(
+      expect.objectContaining({ reason: 'no_known_fix', updates: 5 }),
+    );
+    await app.call('ignore-site-plugins', { site_id_or_domain: 3, action: 'remove', slugs: [SHOP] });
+  });
+
+  it('takes the canaries that are named or tagged, and refuses those that have no update', async () => {
+    const first = async (waves: object) => {
+      const { items } = await app.plan({ waves, per_page: 50 });
+      return items.flatMap(({ wave, site_id }: never) => (wave === 1 ? [site_id] : []));
+    };
+    expect(await first({ canary_tag_ids: [1] })).toEqual([3]);
+    expect(await first({ canary_sites: [6, 7] })).toEqual([6, 7]);
+    expect(await first({ canary_sites: [5, 6, 7], canaries: 1 })).toEqual([5]);
+    for (const waves of [{ canary_tag_ids: [2] }, { canary_sites: [8] }, { canary_sites: ['none.example'] }])
+      expect(await app.fail('plan-updates', { waves })).toMatchObject({ code: 'svc_invalid_input' });
+    expect(await app.fail('plan-updates', { waves: { canary_tag_ids: [9] } })).toMatchObject({
+      code: 'svc_tag_not_found',
+    });
+    expect(await app.fail('plan-updates', { waves: { canaryes: 1 } })).toMatchObject({ code: 'ability_invalid_input' });
+    expect(await app.fail('plan-updates', { window: { from: '01:00', to: '01:00' } })).toMatchObject({
+      code: 'svc_invalid_input',
+    });
+  });
+
+  it('costs less than 1,500 tokens', async () => {
+    expect(tokens(await app.plan({}))).toBeLessThan(1_500);
+  });
+});

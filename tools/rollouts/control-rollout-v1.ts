@@ -1,0 +1,26 @@
+import { confirmation } from '../../schemas/common.js';
+import { ROLLOUT_ACTIONS, rolloutId, rolloutShape } from '../../schemas/rollout.js';
+import { z } from '../../schemas/zod.js';
+import { controlRollout } from '../../src/domain/updates/rollouts/control.js';
+import { getRollout } from '../../src/domain/updates/rollouts/read.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/control-rollout-v1',
+  title: 'Control a rollout',
+  about: 'Pauses, resumes or aborts a rollout, or approves its next wave. Sites at work are finished.',
+  effect: 'destroy',
+  // Nobody has to be asked for stopping.
+  change: ({ action }: { action: string }) =>
+    action === 'pause' || action === 'abort' ? [] : [{ kind: 'updates', sites: 'planned' }],
+  idempotent: false,
+
+  input: () =>
+    z.object({ rollout_id: rolloutId(), action: z.enum(ROLLOUT_ACTIONS).describe('What to do.'), ...confirmation() }),
+
+  output: rolloutShape,
+
+  preview: ({ rollout_id }, ctx) => getRollout(ctx, rollout_id, [], 1, 5),
+
+  handle: ({ rollout_id, action }, ctx) => controlRollout(ctx, rollout_id, action),
+});

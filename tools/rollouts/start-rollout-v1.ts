@@ -1,0 +1,27 @@
+import { confirmation, token } from '../../schemas/common.js';
+import { startShape } from '../../schemas/rollout.js';
+import { z } from '../../schemas/zod.js';
+import { previewStart, startRollout } from '../../src/domain/updates/rollouts/start.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/start-rollout-v1',
+  title: 'Start a rollout',
+  about: 'Carries out a plan, wave by wave, in the background. A plan starts once.',
+  effect: 'destroy',
+  change: { kind: 'updates', sites: 'planned' },
+  idempotent: false,
+
+  input: () =>
+    z.object({
+      plan_id: token(100).describe('From plan-updates-v1.'),
+      digest: token(100).describe('As the plan showed it.'),
+      ...confirmation(),
+    }),
+
+  output: startShape,
+
+  preview: ({ plan_id, digest }, ctx) => previewStart(ctx, { plan_id, digest }),
+
+  handle: ({ plan_id, digest }, ctx) => startRollout(ctx, { plan_id, digest }),
+});
