@@ -1,6 +1,7 @@
 /** The turn of a site in a rollout: whether it has come, and what of its plan still holds. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
+import type { RolloutItemState } from '../../../store/rollouts/rollouts.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
@@ -26,6 +27,10 @@ export async function isItsTurn(ctx: Ctx, siteId: number, rolloutId: string): Pr
   return false;
 }
 
+/** States of items in the run of a site that was interrupted: not to be applied again; and those that may have been sent. */
+const DONE: readonly string[] = ['kept', 'rolled_back', 'unknown'] satisfies RolloutItemState[];
+const SENT: readonly string[] = ['updating', 'checking', 'failed'] satisfies RolloutItemState[];
+
 /** The updates of the plan that are still as planned, and why the others are left. What had its turn is in neither. */
 export async function plannedOffers(
   ctx: Ctx,
@@ -43,7 +48,7 @@ export async function plannedOffers(
   const offers: FleetOffer[] = [];
   const refused: ApplyError[] = [];
   for (const item of planned) {
-    if (item.recorded !== null && item.recorded !== 'queued' && item.recorded !== 'updating') continue;
+    if (DONE.includes(item.recorded ?? '')) continue;
     const isIt = ({ type, slug }: { type: number; slug: string }) => type === item.type && slug === item.slug;
     const offer = all.find(isIt);
     const said = (code: 'svc_rollout_halted' | 'svc_offer_changed', message: string) =>
@@ -52,7 +57,7 @@ export async function plannedOffers(
       said('svc_rollout_halted', `Version ${siteWord(item.new_version)} broke another site of this rollout.`);
     else if (offer === undefined) {
       // Of one that was being sent, the run knows more.
-      if (item.recorded !== 'updating')
+      if (!SENT.includes(item.recorded ?? ''))
         said('svc_offer_changed', `The update to ${siteWord(item.new_version)} is not on offer any more.`);
     } else if (offer.new_version !== item.new_version || offer.current_version !== item.old_version)
       said(
