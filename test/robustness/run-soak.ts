@@ -17,6 +17,8 @@ const { status } = spawnSync(
     'test/store/driver-fuzz.test.ts',
     'test/safety/kills.test.ts',
     'test/safety/fleet.test.ts',
+    'test/rollouts/halted.test.ts',
+    'test/rollouts/crash.test.ts',
     'test/guard/gallery.test.ts',
     'test/rest/hostile.test.ts',
     ...process.argv.slice(2),

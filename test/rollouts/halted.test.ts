@@ -1,10 +1,15 @@
 /** A bad version in a rollout of five waves: it is rolled back on the canaries, and no other site is touched. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import { shortOrLong } from '../robustness/soak.js';
+import { tokens } from '../support/tokens.js';
 import { type RolloutApp, rolloutApp, SHOP } from './rollout-app.js';
 
-const SITES = 60;
-const CANARIES = 5;
+const SITES = shortOrLong(60, 1_000);
+/** Five waves: the last has the rest. */
+const SIZES = SITES === 60 ? [5, 10, 15, 15] : [20, 100, 200, 300];
+const [CANARIES = 0, ...NEXT] = SIZES;
+const PLAN = { waves: { canaries: CANARIES, sizes: NEXT, soak_minutes: 30 } };
 
 let app: RolloutApp;
 let id: string;
@@ -12,12 +17,17 @@ let id: string;
 beforeAll(async () => {
   app = await rolloutApp(SITES);
   for (const site of app.fleet.sites) site.faults.breaks = { [`${SHOP}@2.0`]: 'fatal' };
-  ({ rollout_id: id } = await app.start({ waves: { canaries: CANARIES, sizes: [10, 15, 15], soak_minutes: 30 } }));
+  ({ rollout_id: id } = await app.start(PLAN));
   await app.turn();
   for (let wave = 1; wave <= 5; wave++) await app.after(31);
 });
 
 describe('a bad version', () => {
+  it('is planned in an answer that a model can read', async () => {
+    expect(tokens(await app.plan(PLAN))).toBeLessThan(1_500);
+    expect(tokens(await app.read(id))).toBeLessThan(3_000);
+  });
+
   it('is rolled back on all canaries, and goes no further', async () => {
     const rollout = await app.read(id, { per_page: 50 });
     expect(rollout).toMatchObject({ state: 'halted', next: '', halted_items: [{ slug: SHOP, version: '2.0' }] });
@@ -25,11 +35,9 @@ describe('a bad version', () => {
     expect(undone).toHaveLength(CANARIES);
     expect(rollout.counts).toEqual({ rolled_back: CANARIES, untouched: SITES - CANARIES });
     expect(rollout.waves.map(({ sites, state }: { sites: number; state: string }) => [sites, state])).toEqual([
-      [5, 'running'],
-      [10, 'waiting'],
-      [15, 'waiting'],
-      [15, 'waiting'],
-      [15, 'waiting'],
+      [CANARIES, 'running'],
+      ...NEXT.map((size) => [size, 'waiting']),
+      [SITES - SIZES.reduce((sum, size) => sum + size, 0), 'waiting'],
     ]);
     for (const { version } of app.plugins) expect(version).toBe('1.0');
     for (const [index, { guard }] of app.fleet.sites.entries()) {
@@ -49,8 +57,8 @@ describe('a bad version', () => {
       context === 'rollout' ? [action, detail] : [action, site_id],
     );
     const undone = await app.sites(id, 'rolled_back');
-    expect(said[0]).toEqual(['started', expect.stringContaining('60 updates on 60 sites in 5 waves')]);
-    expect(said[1]).toEqual(['wave-started', 'Wave 1: 5 updates on 5 sites.']);
+    expect(said[0]).toEqual(['started', expect.stringContaining(`${SITES} updates on ${SITES} sites in 5 waves`)]);
+    expect(said[1]).toEqual(['wave-started', `Wave 1: ${CANARIES} updates on ${CANARIES} sites.`]);
     expect(said.filter(([action]: string[]) => action === 'wave-started')).toHaveLength(1);
     expect(
       said
@@ -62,7 +70,10 @@ describe('a bad version', () => {
       ['item-halted', expect.stringMatching(/shop\/shop\.php.* 2\.0 broke site \d+/)],
     ]);
     expect(said.filter(([action]: string[]) => action === 'halted')).toHaveLength(1);
-    expect(said.at(-1)).toEqual(['ended', expect.stringMatching(/^halted: 5 rolled back, 55 never touched\./)]);
+    expect(said.at(-1)).toEqual([
+      'ended',
+      expect.stringContaining(`halted: ${CANARIES} rolled back, ${SITES - CANARIES} never touched.`),
+    ]);
     for (const { actor, slug, context } of story)
       expect([actor, context === 'rollout' ? slug : id]).toEqual(['admin', id]);
   });
