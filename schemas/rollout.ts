@@ -81,20 +81,6 @@ export const planShape = once(() =>
     summary: z.string().describe('For a person.'),
     sites: count(),
     updates: count(),
-    waves: z.array(z.object({ wave: count(), sites: count(), updates: count() })),
-    by_item: z.array(
-      z.object({
-        type: updateWord(),
-        slug: z.string(),
-        new_version: z.string(),
-        sites: count(),
-        age_days: z.number().nullable(),
-      }),
-    ),
-    more_items: count().describe('Not in by_item.'),
-    protection: z.object({ guard: count(), reinstall: count(), none: count() }).describe('Sites.'),
-    risks: z.array(z.object({ risk: z.enum(RISKS), updates: count(), sites: count() })),
-    left_out: z.array(z.object({ reason: z.string(), updates: count(), sites: count(), site_ids: z.array(count()) })),
     items: z.array(
       z.object({
         wave: count(),
@@ -110,6 +96,20 @@ export const planShape = once(() =>
         risks: z.array(z.enum(RISKS)),
       }),
     ),
+    waves: z.array(z.object({ wave: count(), sites: count(), updates: count() })),
+    by_item: z.array(
+      z.object({
+        type: updateWord(),
+        slug: z.string(),
+        new_version: z.string(),
+        sites: count(),
+        age_days: z.number().nullable(),
+      }),
+    ),
+    more_items: count().describe('Not in by_item.'),
+    protection: z.object({ guard: count(), reinstall: count(), none: count() }).describe('Sites.'),
+    risks: z.array(z.object({ risk: z.enum(RISKS), updates: count(), sites: count() })),
+    left_out: z.array(z.object({ reason: z.string(), updates: count(), sites: count(), site_ids: z.array(count()) })),
     ...paged(),
   }),
 );
@@ -140,22 +140,6 @@ export const rolloutEntry = once(() =>
 export const rolloutShape = once(() =>
   rolloutEntry().extend({
     next: z.string().describe('What it waits for.'),
-    waves: z.array(
-      z.object({
-        wave: count(),
-        state: z.enum(WAVE_STATES),
-        sites: count(),
-        updates: count(),
-        counts: counts(),
-        started_at: timestamp().nullable(),
-        soak_until: timestamp().nullable(),
-        approved_by: z.string().nullable(),
-        run_ids: z.array(z.string()).describe('The first 5.'),
-      }),
-    ),
-    halted_items: z.array(
-      z.object({ type: updateWord(), slug: z.string(), version: z.string(), site_id: count(), at: timestamp() }),
-    ),
     items: z.array(
       z.object({
         wave: count(),
@@ -171,6 +155,22 @@ export const rolloutShape = once(() =>
         run_id: z.string().nullable(),
         change_id: z.string().nullable(),
       }),
+    ),
+    waves: z.array(
+      z.object({
+        wave: count(),
+        state: z.enum(WAVE_STATES),
+        sites: count(),
+        updates: count(),
+        counts: counts(),
+        started_at: timestamp().nullable(),
+        soak_until: timestamp().nullable(),
+        approved_by: z.string().nullable(),
+        run_ids: z.array(z.string()).describe('The first 5.'),
+      }),
+    ),
+    halted_items: z.array(
+      z.object({ type: updateWord(), slug: z.string(), version: z.string(), site_id: count(), at: timestamp() }),
     ),
     ...paged(),
   }),

@@ -11,6 +11,7 @@ import { LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 const MANY = 430;
 const JOB = `update_${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`;
 const RUN = `run_${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`;
+const ROLLOUT = `rollout_${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`;
 const ORIGIN = JSON.stringify({
   type: 'key',
   id: 1,
@@ -81,6 +82,19 @@ beforeAll(async () => {
   await each(
     `INSERT INTO update_run_item (run_id, site_id, type, slug, name, old_version, new_version, protection, state, change_id, finished_at) SELECT '${RUN}', value, 1, 'a/a.php', 'A', '1', '2', 'none', 'kept', 'c' || value, NOW FROM many`,
   );
+  await each(
+    "INSERT INTO rollout_plan (id, digest, created_at, expires_at, rules) SELECT 'plan_' || value, 'd', NOW, NOW, '{}' FROM many",
+  );
+  await each(
+    `INSERT INTO rollout (id, plan_id, digest, rules, state, actor, origin, started_at, ended_at, settled_at)
+     SELECT iif(value = 1, '${ROLLOUT}', 'rollout_' || value), 'plan_' || value, 'd', '{}', 'completed', 'ada', '${ORIGIN}', NOW - value, NOW, NOW FROM many`,
+  );
+  await each(
+    "INSERT INTO rollout_plan_item (plan_id, site_id, type, slug, name, old_version, new_version, protection, wave) SELECT 'plan_1', value, 1, 'a/a.php', 'A', '1', '2', 'none', 1 FROM many",
+  );
+  await each(
+    `INSERT INTO rollout_site (rollout_id, site_id, wave, run_id) SELECT '${ROLLOUT}', value, 1, '${RUN}' FROM many`,
+  );
   await db.run(
     `INSERT INTO job (id, type, params, status, total, chunk, delay_ms, timeout_ms, created_at, completed_at, next_run_at) VALUES ('${JOB}', 'update', '{}', 'completed', ${MANY}, 20, 0, 1, ${now}, ${now}, 1)`,
   );
@@ -109,6 +123,8 @@ const ARGS: Record<string, object> = {
   'get-tag-sites': { tag_id: 1 },
   'get-tag-clients': { tag_id: 1 },
   'get-run': { run_id: RUN },
+  'get-rollout': { rollout_id: ROLLOUT },
+  'plan-updates': { site_ids_or_domains: Array.from({ length: 60 }, (_, i) => i + 1) },
   'compare-sites': { site_ids_or_domains: [1, 2, 3, 4, 5] },
   'build-report': { client_id_or_email: 2 },
   'get-batch-job-status': { job_id: JOB },

@@ -13,7 +13,7 @@ export default defineOperation({
   effect: 'read',
   live: true,
 
-  input: () => z.object({ ...planInput(), ...paging(5, 50) }),
+  input: () => z.object({ ...planInput(), ...paging(10, 50) }),
 
   output: planShape,
 

@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000;
 /** How long a plan can be started. */
 const LIFE_MS = DAY_MS;
 /** Items counted one by one, and sites named per reason. */
-const ITEMS = 8;
+const ITEMS = 5;
 const NAMED = 5;
 
 export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>>;
