@@ -2,7 +2,7 @@ import { confirmation } from '../../schemas/common.js';
 import { ROLLOUT_ACTIONS, rolloutId, rolloutShape } from '../../schemas/rollout.js';
 import { z } from '../../schemas/zod.js';
 import { controlRollout } from '../../src/domain/updates/rollouts/control.js';
-import { getRollout } from '../../src/domain/updates/rollouts/read.js';
+import { getRollout, knownRollout } from '../../src/domain/updates/rollouts/read.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -19,6 +19,8 @@ export default defineOperation({
     z.object({ rollout_id: rolloutId(), action: z.enum(ROLLOUT_ACTIONS).describe('What to do.'), ...confirmation() }),
 
   output: rolloutShape,
+
+  requireTarget: ({ rollout_id }, ctx) => knownRollout(ctx, rollout_id),
 
   preview: ({ rollout_id }, ctx) => getRollout(ctx, rollout_id, [], 1, 5),
 

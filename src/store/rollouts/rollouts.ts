@@ -5,7 +5,7 @@
  */
 
 import type { ROLLOUT_ITEM_STATES, ROLLOUT_STATES, WAVE_STATES } from '../../../schemas/rollout.js';
-import type { Db, Row } from '../driver/db.js';
+import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { among, equal, IN } from '../driver/sql-fragments.js';
@@ -306,11 +306,11 @@ export function createRollouts(db: Db) {
       );
     },
 
-    /** Sites that an update has harmed, on how many of a wave one failed otherwise, and which kept one and are down. */
-    async harm(id: string, wave: number): Promise<{ harmed: number[]; failed: number; down: number[] }> {
+    /** Sites that an update has harmed, and that kept one and are down; of a wave, on how many one failed otherwise, and its size. */
+    async harm(id: string, wave: number): Promise<{ harmed: number[]; failed: number; down: number[]; sites: number }> {
       const sitesOf = (which: string) =>
         sql(`SELECT DISTINCT i.site_id AS id FROM update_run_item i WHERE ${OF_RUNS} AND ${which}`, id);
-      const [harmed = [], [failed] = [], down = []] = await db.read([
+      const [harmed = [], [failed] = [], down = [], [size] = []] = await db.read([
         sitesOf(HARMED),
         sql(
           `SELECT count(DISTINCT i.site_id) AS n FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id
@@ -322,9 +322,10 @@ export function createRollouts(db: Db) {
           `SELECT s.id FROM site s WHERE (${DOWN}) AND s.id IN (SELECT i.site_id FROM update_run_item i WHERE ${OF_RUNS} AND i.state = 'kept')`,
           id,
         ),
+        sql('SELECT sites FROM rollout_wave WHERE rollout_id = ? AND wave = ?', id, wave),
       ]);
       const ids = (rows: readonly Row[]) => rows.map((row) => Number(row.id));
-      return { harmed: ids(harmed), failed: Number(failed?.n), down: ids(down) };
+      return { harmed: ids(harmed), failed: Number(failed?.n), down: ids(down), sites: Number(size?.sites) };
     },
 
     /** Whether any site that was not touched has an item that is not halted. */
@@ -341,17 +342,29 @@ export function createRollouts(db: Db) {
 
     /** Items by wave and state. */
     async counts(id: string): Promise<Map<number, Counts>> {
-      const rows = await db.all(
-        `SELECT p.wave, ${STATE} AS state, count(*) AS n FROM ${ITEMS} WHERE r.id = ? GROUP BY 1, 2`,
-        [id],
-      );
-      const waves = new Map<number, Counts>();
-      for (const row of rows) {
-        const counts = waves.get(Number(row.wave)) ?? {};
-        counts[String(row.state) as RolloutItemState] = Number(row.n);
-        waves.set(Number(row.wave), counts);
-      }
-      return waves;
+      const [rows = []] = await db.read([countsOf(id)]);
+      return countsFrom(rows);
+    },
+
+    /** All about a rollout but its items: in one round trip, and as of one moment. */
+    async details(id: string) {
+      const [rollout = [], waves = [], counts = [], runs = [], halted = []] = await db.read([
+        sql('SELECT * FROM rollout WHERE id = ?', id),
+        sql('SELECT * FROM rollout_wave WHERE rollout_id = ? ORDER BY wave', id),
+        countsOf(id),
+        sql('SELECT run_id, wave FROM rollout_run WHERE rollout_id = ? ORDER BY wave, run_id', id),
+        sql(
+          'SELECT type, slug, version, site_id, at FROM rollout_halt WHERE rollout_id = ? ORDER BY at, type, slug, version',
+          id,
+        ),
+      ]);
+      return {
+        rollout: rollout[0] as RolloutRow | undefined,
+        waves: waves as WaveRow[],
+        counts: countsFrom(counts),
+        runs: runs.map((row) => ({ run_id: String(row.run_id), wave: Number(row.wave) })),
+        halted: halted as HaltRow[],
+      };
     },
 
     /** By wave, site and type. */
@@ -373,14 +386,6 @@ export function createRollouts(db: Db) {
       );
     },
 
-    /** The runs of a rollout, oldest wave first. */
-    async runs(id: string): Promise<{ run_id: string; wave: number }[]> {
-      const rows = await db.all('SELECT run_id, wave FROM rollout_run WHERE rollout_id = ? ORDER BY wave, run_id', [
-        id,
-      ]);
-      return rows.map((row) => ({ run_id: String(row.run_id), wave: Number(row.wave) }));
-    },
-
     /** Deletes rollouts that ended by then, with their plans. */
     async expire(before: number): Promise<void> {
       const old = 'SELECT id FROM rollout WHERE settled_at <= ?';
@@ -397,4 +402,18 @@ export function createRollouts(db: Db) {
       ]);
     },
   };
+}
+
+function countsOf(id: string): Statement {
+  return sql(`SELECT p.wave, ${STATE} AS state, count(*) AS n FROM ${ITEMS} WHERE r.id = ? GROUP BY 1, 2`, id);
+}
+
+function countsFrom(rows: readonly Row[]): Map<number, Counts> {
+  const waves = new Map<number, Counts>();
+  for (const row of rows) {
+    const counts = waves.get(Number(row.wave)) ?? {};
+    counts[String(row.state) as RolloutItemState] = Number(row.n);
+    waves.set(Number(row.wave), counts);
+  }
+  return waves;
 }

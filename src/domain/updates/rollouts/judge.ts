@@ -19,11 +19,10 @@ export async function judge(ctx: Ctx, rollout: RolloutRow, wave: number): Promis
       },
     });
   const { halt_sites, halt_percent } = JSON.parse(rollout.rules) as Rules;
-  const { harmed, failed, down } = await rollouts.harm(id, wave);
+  const { harmed, failed, down, sites } = await rollouts.harm(id, wave);
   const bad = new Set([...harmed, ...down]).size;
   if (bad >= halt_sites)
     return halt(ctx, id, `${bad} ${bad === 1 ? 'site' : 'sites'} broke or went down; the limit is ${halt_sites}.`);
-  const sites = (await rollouts.waves(id)).find((one) => one.wave === wave)?.sites ?? 0;
   if (failed > 0 && failed * 100 >= halt_percent * sites)
     return halt(
       ctx,

@@ -27,10 +27,13 @@ const LONGEST = 240;
 
 /** Throws `svc_rollout_not_found`. */
 export async function knownRollout(ctx: Ctx, id: string): Promise<RolloutRow> {
-  // A NUL cannot be bound, and no id contains one.
-  const rollout = id.includes('\0') ? undefined : await ctx.store.rollouts.find(id);
-  if (rollout !== undefined) return rollout;
-  throw new ServiceError('svc_rollout_not_found', 'There is no rollout with this id.', {
+  const rollout = await ctx.store.rollouts.find(id);
+  if (rollout === undefined) throw notFound();
+  return rollout;
+}
+
+function notFound(): ServiceError {
+  return new ServiceError('svc_rollout_not_found', 'There is no rollout with this id.', {
     field: 'rollout_id',
     advice: 'Find the id with list-rollouts-v1.',
   });
@@ -45,14 +48,9 @@ export async function getRollout(
   perPage: number,
 ): Promise<Rollout> {
   const { rollouts } = ctx.store;
-  const rollout = await knownRollout(ctx, id);
-  const [waves, counts, runs, halted, { items, total }] = await Promise.all([
-    rollouts.waves(id),
-    rollouts.counts(id),
-    rollouts.runs(id),
-    rollouts.halted(id),
-    rollouts.items(id, states, page, perPage),
-  ]);
+  const { rollout, waves, counts, runs, halted } = await rollouts.details(id);
+  if (rollout === undefined) throw notFound();
+  const { items, total } = await rollouts.items(rollout.id, states, page, perPage);
   return {
     ...entryOf(rollout, totalOf(counts)),
     next: nextOf(rollout, waves),

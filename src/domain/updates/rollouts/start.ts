@@ -50,8 +50,7 @@ export async function startRollout(ctx: Ctx, input: StartInput) {
 
 async function viewOf(ctx: Ctx, { plan_id, digest }: StartInput) {
   const { rolloutPlans, rollouts } = ctx.store;
-  // A NUL cannot be bound, and no id contains one.
-  const plan = plan_id.includes('\0') ? undefined : await rolloutPlans.find(plan_id);
+  const plan = await rolloutPlans.find(plan_id);
   if (plan === undefined)
     throw new ServiceError('svc_plan_not_found', 'There is no plan with this id.', {
       field: 'plan_id',
