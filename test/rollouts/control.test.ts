@@ -134,6 +134,23 @@ describe('a rollout', () => {
     expect(await app.read(id)).toMatchObject({ state: 'completed', counts: { kept: 8 } });
   });
 
+  it('looks at the sites of a wave once it has soaked, and halts if too many are down', async () => {
+    await offerAgain('5.5');
+    const { rollout_id: id } = await app.start({ waves: { ...WAVES, halt_sites: 2 } });
+    await app.turn();
+    expect((await app.read(id)).counts).toEqual({ kept: 2, untouched: 6 });
+    const canaries = await app.sites(id, 'kept');
+    for (const site of canaries) app.site(site - 1).faults.offline = true;
+    await app.after(31);
+    expect(await app.read(id)).toMatchObject({
+      state: 'halted',
+      reason: '2 sites broke or went down; the limit is 2.',
+      counts: { kept: 2, untouched: 6 },
+    });
+    for (const site of canaries) app.site(site - 1).faults.offline = false;
+    await app.call('check-sites', { site_ids_or_domains: canaries });
+  });
+
   it('skips what has changed since the plan, and says what', async () => {
     await offerAgain('6.0');
     const { rollout_id: id } = await app.start({ waves: { canaries: 1, sizes: [7], soak_minutes: 1 } });

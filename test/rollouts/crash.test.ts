@@ -113,7 +113,7 @@ describe('a rollout', () => {
       while (await runNextChunk(app.ctx({ actor: SYSTEM }), owner));
       await advanceRollouts(app.ctx({ actor: SYSTEM }));
     };
-    for (let rounds = 0; rounds < 4; rounds++) {
+    for (let rounds = 0; rounds < 6; rounds++) {
       await app.running(Promise.all(['one', 'two', 'three'].map(work)));
       app.clock.move(6 * 60_000);
     }

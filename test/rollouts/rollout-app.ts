@@ -48,8 +48,11 @@ export async function rolloutApp(sites: number, options: TestOptions & { guards?
     },
     read: (rollout_id: string, input: object = {}) => app.call('get-rollout', { rollout_id, ...input }),
     async turn() {
-      await advanceRollouts(app.ctx({ actor: SYSTEM }));
-      await app.running(app.drain());
+      // A wave that has soaked is checked by a job, and the next one begins with another.
+      for (let jobs = 0; jobs < 3; jobs++) {
+        await advanceRollouts(app.ctx({ actor: SYSTEM }));
+        await app.running(app.drain());
+      }
       await advanceRollouts(app.ctx({ actor: SYSTEM }));
     },
     async after(minutes: number) {

@@ -41,8 +41,10 @@ beforeAll(async () => {
 });
 
 async function turn() {
-  await advanceRollouts(app.ctx({ actor: SYSTEM }));
-  await running(app, app.drain());
+  for (let jobs = 0; jobs < 2; jobs++) {
+    await advanceRollouts(app.ctx({ actor: SYSTEM }));
+    await running(app, app.drain());
+  }
   await advanceRollouts(app.ctx({ actor: SYSTEM }));
 }
 

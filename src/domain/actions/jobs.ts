@@ -25,7 +25,8 @@ export interface QueuedAnswer {
 /**
  * Stores the job and its sites; throws `svc_queue_failed` if that failed, in which case nothing was started.
  * @param options `begun` = the sites were started already; `before` is what was done there, and `work` what was being
- * done, by site; `run` is the run of updates that begins with this job
+ * done, by site; `run` is the run of updates that begins with this job;
+ * `id` is one of `newJobId` that was stored before
  */
 export async function queueJob(
   ctx: Ctx,
@@ -37,13 +38,14 @@ export async function queueJob(
     before?: ReadonlyMap<number, readonly JobItem[]>;
     work?: ReadonlyMap<number, object>;
     run?: NewRun;
+    id?: string;
   } = {},
 ): Promise<QueuedAnswer> {
   const { config } = ctx;
   const now = ctx.clock.now();
   const delay_ms = fittingDelay(selection.sites.length, config.job_chunk, config.job_delay_ms, config.job_timeout_ms);
   const job = {
-    id: `${type}_${randomUUID()}`,
+    id: options.id ?? newJobId(type),
     type,
     params,
     origin: originOf(ctx),
@@ -83,6 +85,11 @@ export async function queueJob(
           notice: `The pause between chunks was shortened to ${delay_ms} ms, so that the job can finish within its time limit.`,
         }),
   };
+}
+
+/** The id of a job that is to be queued. */
+export function newJobId(type: JobType): string {
+  return `${type}_${randomUUID()}`;
 }
 
 /** The URL that serves the status of a job. */

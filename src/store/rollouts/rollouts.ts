@@ -43,6 +43,7 @@ export interface WaveRow extends Row {
   started_at: number | null;
   worked_at: number | null;
   soak_until: number | null;
+  check_job: string | null;
 }
 
 export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
@@ -207,6 +208,25 @@ export function createRollouts(db: Db) {
         [now, until, id, wave],
       );
       return changes === 1;
+    },
+
+    /** Names the job that looks at the sites of a wave that has soaked; the first to do so names it. */
+    async nameCheck(id: string, wave: number, job: string): Promise<void> {
+      await db.run(
+        `UPDATE rollout_wave SET check_job = ? WHERE rollout_id = ? AND wave = ? AND state = 'soaking' AND check_job IS NULL
+         AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')`,
+        [job, id, wave],
+      );
+    },
+
+    /** Sites of a wave that kept an update and still exist. */
+    async keptSites(id: string, wave: number): Promise<number[]> {
+      const rows = await db.all(
+        `SELECT DISTINCT i.site_id AS id FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id AND i.state = 'kept'
+         JOIN site s ON s.id = i.site_id WHERE n.rollout_id = ? AND n.wave = ? ORDER BY 1`,
+        [id, wave],
+      );
+      return rows.map((row) => Number(row.id));
     },
 
     async endWave(id: string, wave: number): Promise<boolean> {

@@ -68,6 +68,8 @@ CREATE TABLE rollout_wave (
   -- When its last site had its turn.
   worked_at INTEGER,
   soak_until INTEGER,
+  -- The job that looks at its sites once it has soaked. Stored before it is queued.
+  check_job TEXT,
   PRIMARY KEY (rollout_id, wave)
 ) WITHOUT ROWID;
 

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Origin } from '../../../runtime/events.js';
 import type { RolloutRow, WaveRow } from '../../../store/rollouts/rollouts.js';
+import { newJobId, queueJob } from '../../actions/jobs.js';
 import type { Ctx } from '../../context.js';
 import { updateHandler } from '../handler.js';
 import type { UpdateParams } from '../params.js';
@@ -68,7 +69,27 @@ async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
   const soaked = rules.soak_minutes * MINUTE_MS;
   // A clock that was set forward shortens no pause.
   if (ctx.clock.now() - ctx.clock.steps(soaked).forward < (wave.soak_until ?? 0)) return false;
-  return rollouts.endWave(id, wave.wave);
+  if (!(await isChecked(ctx, id, wave))) return false;
+  return (await judge(ctx, rollout, wave.wave)) || rollouts.endWave(id, wave.wave);
+}
+
+/** Visits the sites of a wave that has soaked, as a job: whether all were visited, so that their state can be judged. */
+async function isChecked(ctx: Ctx, id: string, { wave, check_job }: WaveRow): Promise<boolean> {
+  const { rollouts, jobs } = ctx.store;
+  if (check_job === null) {
+    await rollouts.nameCheck(id, wave, newJobId('check'));
+    const named = (await rollouts.waves(id)).find((one) => one.wave === wave);
+    return named !== undefined && named.check_job !== null && isChecked(ctx, id, named);
+  }
+  const job = await jobs.find(check_job);
+  if (job !== undefined) return job.completed_at !== null;
+  const sites = (await rollouts.keptSites(id, wave)).map((site) => ({ id: site }));
+  if (sites.length === 0) return true;
+  await queueJob(ctx, 'check', { sites, errors: [] }, {}, { id: check_job }).catch(async (error: unknown) => {
+    // Another process was faster.
+    if ((await jobs.find(check_job)) === undefined) throw error;
+  });
+  return false;
 }
 
 async function beginWave(ctx: Ctx, id: string, { wave, sites, items, approved_by }: WaveRow, rules: Rules) {

@@ -101,6 +101,7 @@ function nextOf({ state, rules, settled_at }: RolloutRow, waves: readonly WaveRo
   if (state !== 'running') return settled_at === null ? 'Sites at work are finished; no other begins.' : '';
   const wave = waves.find((one) => one.state !== 'done');
   if (wave === undefined) return '';
+  if (wave.check_job !== null) return `The sites of wave ${wave.wave} are checked.`;
   if (wave.state === 'soaking') return `Wave ${wave.wave} soaks until ${isoTime(wave.soak_until)}.`;
   if (wave.state === 'running') return `Wave ${wave.wave} is at work, or waits for the windows of its sites.`;
   const { approve_waves } = JSON.parse(rules) as Rules;
