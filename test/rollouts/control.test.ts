@@ -134,6 +134,47 @@ describe('a rollout', () => {
     expect(await app.read(id)).toMatchObject({ state: 'completed', counts: { kept: 8 } });
   });
 
+  it('keeps an item from all other sites once it broke one, and goes on with the others', async () => {
+    await offerAgain('5.2');
+    const extras = app.fleet.sites.map((site) => app.offer(site, 1, '9.0'));
+    for (const [index, plugin] of extras.entries()) {
+      Object.assign(plugin, { slug: 'extra/extra.php', name: 'Extra', version: '8.0' });
+      if (index < 2) app.site(index).faults.breaks = { 'extra/extra.php@9.0': 'fatal' };
+    }
+    await app.call('sync-sites', {});
+    const { rollout_id: id } = await app.start({ waves: WAVES });
+    await app.turn();
+    expect(await app.read(id)).toMatchObject({
+      state: 'running',
+      counts: { kept: 2, rolled_back: 2, untouched: 12 },
+      halted_items: [{ type: 'plugin', slug: 'extra/extra.php', version: '9.0' }],
+    });
+    await app.after(31);
+    await app.after(31);
+    const { items, state } = await app.read(id, { state: 'skipped', per_page: 50 });
+    expect(state).toBe('completed');
+    expect(items.map(({ site_id, slug, code }: Answer) => [site_id, slug, code])).toEqual(
+      [3, 4, 5, 6, 7, 8].map((site) => [site, 'extra/extra.php', 'svc_rollout_halted']),
+    );
+    expect(app.plugins.map(({ version }) => version)).toEqual(Array(SITES).fill('5.2'));
+    expect(extras.map(({ version }) => version)).toEqual(Array(SITES).fill('8.0'));
+    for (const plugin of extras) plugin.update = null;
+    for (const site of app.fleet.sites) site.faults.breaks = {};
+  });
+
+  it('halts when updates fail on too many sites of a wave', async () => {
+    await offerAgain('5.3');
+    const { rollout_id: id } = await app.start({ waves: { canaries: 4, sizes: [], halt_percent: 50 } });
+    for (const site of app.fleet.sites.slice(0, 2)) site.faults.failUpdates = true;
+    await app.turn();
+    const rollout = await app.read(id);
+    expect(rollout).toMatchObject({
+      state: 'halted',
+      reason: 'Updates failed on 2 of 4 sites of wave 1; the limit is 50 %.',
+    });
+    for (const site of app.fleet.sites) site.faults.failUpdates = false;
+  });
+
   it('looks at the sites of a wave once it has soaked, and halts if too many are down', async () => {
     await offerAgain('5.5');
     const { rollout_id: id } = await app.start({ waves: { ...WAVES, halt_sites: 2 } });
@@ -177,8 +218,8 @@ describe('a rollout', () => {
       [7, 'skipped', 'svc_site_not_found'],
       [8, 'skipped', 'svc_offer_changed'],
     ]);
-    expect(items[2].message).toContain('now it would be 5.0 to 6.1');
+    expect(items[2].message).toContain('now it would be 5.3 to 6.1');
     expect({ state, counts }).toEqual({ state: 'completed', counts: { kept: 2, skipped: 6 } });
-    expect(app.plugins.slice(0, 6).map(({ version }) => version)).toEqual(['6.0', '6.0', '5.0', '5.0', '5.0', '5.0']);
+    expect(app.plugins.slice(0, 6).map(({ version }) => version)).toEqual(['6.0', '6.0', '5.3', '5.3', '5.2', '5.2']);
   });
 });
