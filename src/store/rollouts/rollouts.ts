@@ -15,7 +15,7 @@ import { AT_WORK } from '../updates/runs.js';
 import type { PlanItem } from './plans.js';
 
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
-export type WaveState = (typeof WAVE_STATES)[number];
+type WaveState = (typeof WAVE_STATES)[number];
 export type RolloutItemState = (typeof ROLLOUT_ITEM_STATES)[number];
 
 export interface RolloutRow extends Row {
@@ -57,7 +57,7 @@ export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
   change_id: string | null;
 }
 
-export interface HaltRow extends Row {
+interface HaltRow extends Row {
   type: number;
   slug: string;
   version: string;

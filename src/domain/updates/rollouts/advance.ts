@@ -39,7 +39,7 @@ export async function advance(caller: Ctx, id: string): Promise<void> {
 }
 
 /** What a rollout does is done in the name of its starter. */
-export function asStarter(ctx: Ctx, rollout: Pick<RolloutRow, 'origin'>): Ctx {
+function asStarter(ctx: Ctx, rollout: Pick<RolloutRow, 'origin'>): Ctx {
   const origin = JSON.parse(rollout.origin) as Origin;
   const { type, id, name, via, operation, request_id, client = '' } = origin;
   const actor = { type, id, name, via, rights: ctx.actor.rights };

@@ -34,7 +34,7 @@ const LIFE_MS = DAY_MS;
 const ITEMS = 5;
 const NAMED = 5;
 
-export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>>;
+type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>>;
 type Plan = z.input<ReturnType<typeof planShape>>;
 type Risk = (typeof RISKS)[number];
 

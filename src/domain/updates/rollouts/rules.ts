@@ -4,7 +4,7 @@ import { minutesOf } from '../../../runtime/time-of-day.js';
 import { zoneOfSite } from '../../../runtime/time-zones.js';
 import { occurrencesOf } from '../../monitoring/windows.js';
 
-export interface Window {
+interface Window {
   /** 0 Sunday to 6 Saturday; never empty. */
   days: number[];
   /** `HH:MM` in the zone of the site; may end on the next day. */

@@ -1,6 +1,6 @@
 /** Divides the sites of a plan into waves. Pure, so that the same fleet is always divided alike. */
 
-export interface WaveSite {
+interface WaveSite {
   site_id: number;
   /** The versions that it would get. */
   items: readonly string[];
@@ -14,7 +14,7 @@ const SHARES = [0.1, 0.3] as const;
 const FEW = 5;
 
 /** How many canaries there are without being told. */
-export function standardCanaries(sites: number): number {
+function standardCanaries(sites: number): number {
   return sites <= 3 ? 1 : Math.min(Math.max(3, Math.ceil(sites * 0.02)), Math.ceil(sites / 2));
 }
 
