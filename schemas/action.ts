@@ -6,7 +6,7 @@ import { z } from './zod.js';
 
 export const WAYS_IN = ['mcp', 'run', 'rest', 'cli', 'jobs'] as const;
 
-export const actionShape = once(() =>
+const entryShape = once(() =>
   z.object({
     id: z.number().int().describe('Without gaps.'),
     at: timestamp(),
@@ -31,10 +31,20 @@ export const actionShape = once(() =>
   }),
 );
 
+export const actionShape = once(() =>
+  entryShape().extend({
+    can_undo: z.boolean().nullable().describe('By its kind and what the log keeps; null = of a call: see its preview.'),
+    cannot_undo_because: z.string().optional(),
+    undoes: z.array(z.number().int()).describe('Entries that it undid.'),
+  }),
+);
+
 /** As it is stored, so that its hash can be verified. */
 export const storedActionShape = once(() =>
-  actionShape().extend({
+  entryShape().extend({
     at: z.number().int().describe('Milliseconds.'),
+    fields: z.string().describe('JSON: by field, what it was before and what it is since.'),
+    undoes: z.string().describe('Ids of entries that it undid.'),
     previous: z.string().describe('The hash of the entry before.'),
   }),
 );

@@ -14,6 +14,7 @@ export const JOB_TYPES = [
   'suspend',
   'unsuspend',
   'extension',
+  'undo',
 ] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 

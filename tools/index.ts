@@ -17,6 +17,7 @@ import { sites } from './sites/index.js';
 import { support } from './support/index.js';
 import { tags } from './tags/index.js';
 import { time } from './time/index.js';
+import { undo } from './undo/index.js';
 import { updates } from './updates/index.js';
 
 function group(name: Toolset, operations: readonly Operation[]): GroupedOperation[] {
@@ -33,6 +34,7 @@ export const operations: readonly GroupedOperation[] = [
   ...group('fleet', fleet),
   ...group('insight', insight),
   ...group('support', support),
+  ...group('undo', undo),
   ...group('monitoring', monitoring),
   ...group('reports', reports),
   ...group('content', content),

@@ -11,6 +11,7 @@ import {
   unsuspendHandler,
 } from '../domain/connection/handlers.js';
 import { extensionHandler } from '../domain/extensions/handler.js';
+import { undoHandler } from '../domain/undo/handler.js';
 import { updateHandler } from '../domain/updates/handler.js';
 
 /** The handler of each job type. A type without one is a compile error. */
@@ -23,6 +24,7 @@ const JOB_HANDLERS = {
   suspend: suspendHandler,
   extension: extensionHandler,
   unsuspend: unsuspendHandler,
+  undo: undoHandler,
 } as const satisfies Record<JobType, object>;
 
 /** The handler of a stored job, whose parameters were written for this type. */

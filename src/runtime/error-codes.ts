@@ -260,6 +260,15 @@ const CODES = {
     'There is no copy of this version.',
     'See what can be rolled back with list-site-snapshots-v1.',
   ],
+  svc_action_not_found: [404, 'The log has no entry with this id.', 'Find the id with list-actions-v1.'],
+  svc_not_undoable: [409, 'This change cannot be undone.', 'The message says why, and what can be done instead.'],
+  svc_already_undone: [409, 'It is as it was before the change.', 'Nothing needs to be done.'],
+  svc_changed_since: [409, 'It was changed again since, so it was left alone.', READ_FIRST],
+  svc_undo_plan_changed: [
+    409,
+    'What an undo would do is not what was previewed.',
+    'Preview with dry_run again, and decide by what it says now.',
+  ],
   svc_change_not_found: [404, 'There is no update with this change_id.', 'Find change_id with list-site-snapshots-v1.'],
   svc_quarantine_not_found: [
     404,

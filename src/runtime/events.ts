@@ -233,9 +233,15 @@ type SiteIdOf<K extends EventName> = K extends keyof SiteEvents
     ? { site_id?: number }
     : { site_id?: never };
 
+/**
+ * What changed, by field: what it was before and what it is since. null: it may have changed, and what it was is not kept.
+ * Needed to undo it; never a secret.
+ */
+export type FieldChanges = Readonly<Record<string, readonly [before: unknown, since: unknown] | null>>;
+
 /** An event without its time. */
 export type NewEvent<K extends EventName = EventName> = {
-  [Name in K]: { name: Name; facts: EventFacts[Name] } & SiteIdOf<Name>;
+  [Name in K]: { name: Name; facts: EventFacts[Name]; changed?: FieldChanges } & SiteIdOf<Name>;
 }[K];
 
 /** A fact that happened, at `at` milliseconds since the epoch. */
@@ -251,6 +257,8 @@ export interface Origin extends Pick<Actor, 'type' | 'id' | 'name' | 'via'> {
   request_id: string;
   /** The program that called, as it names itself. */
   client?: string;
+  /** Entries of the action log that are undone by it. */
+  undoes?: readonly number[];
 }
 
 /** Kinds that are stored as alerts, from which mails are made. */

@@ -53,6 +53,12 @@ const FACTS = {
     max_tokens: 1800,
     optional: true,
   },
+  undo: {
+    label: 'Undo',
+    description: 'Restore what changes replaced, with a plan of its own.',
+    max_tokens: 700,
+    optional: true,
+  },
   monitoring: {
     label: 'Monitoring',
     description: 'Incidents, uptime, certificates, domains, alerts and runs of updates.',

@@ -12,7 +12,7 @@ import { turnsOf } from '../support/turns.js';
 const DAY_MS = 86_400_000;
 /** Columns in the order in which SECURITY.md says they are hashed. */
 const HASHED =
-  'at actor_type actor_id actor via client operation request_id site_id context action slug name detail old_version new_version code input'.split(
+  'at actor_type actor_id actor via client operation request_id site_id context action slug name detail old_version new_version code input fields undoes'.split(
     ' ',
   );
 

@@ -8,6 +8,7 @@ import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { oneOrAll, type SiteRef } from '../sites/resolve.js';
 import { logHead } from './head.js';
+import { canUndo } from './logged-changes.js';
 import { actionEvent } from './ocsf.js';
 
 const DAY_MS = 86_400_000;
@@ -63,7 +64,8 @@ export async function listActions(ctx: Ctx, { page, per_page, ...input }: Action
   };
 }
 
-export function actionView({ previous: _previous, at, ...row }: ActionRow) {
+export function actionView(entry: ActionRow) {
+  const { previous: _previous, fields: _fields, undoes, at, ...row } = entry;
   const line = (text: string) => cleanLine(text, MOST_TEXT);
   return {
     ...row,
@@ -73,6 +75,8 @@ export function actionView({ previous: _previous, at, ...row }: ActionRow) {
     slug: line(row.slug),
     name: line(row.name),
     detail: line(row.detail),
+    ...canUndo(entry),
+    undoes: undoes === '' ? [] : undoes.split(',').map(Number),
   };
 }
 

@@ -56,6 +56,8 @@ export function actionEvent(row: ActionRow) {
       old_version: row.old_version,
       new_version: row.new_version,
       input: row.input,
+      fields: row.fields,
+      undoes: row.undoes,
       previous: row.previous,
       hash: row.hash,
     },

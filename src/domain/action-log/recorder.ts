@@ -6,6 +6,7 @@ import type { Event, EventFacts, EventName, Origin } from '../../runtime/events.
 import type { Log } from '../../runtime/log.js';
 import type { LogEntry, LogOrigin } from '../../store/action-log/action-log.js';
 import type { Store } from '../../store/store.js';
+import { keptFields } from './fields.js';
 import { LOGGED_ACTIONS, type LoggedAction } from './logged-actions.js';
 
 const FLUSH_MS = 250;
@@ -75,6 +76,7 @@ function entryOf(event: Event): LogEntry | null {
     old_version: short(old_version),
     new_version: short(new_version),
     code,
+    fields: event.changed === undefined ? '' : keptFields(event.changed),
     at: event.at,
   };
 }
@@ -88,7 +90,7 @@ function actionOf<K extends EventName>(name: K, facts: EventFacts[K]): LoggedAct
 export function originColumns(origin: Origin | undefined): LogOrigin {
   if (origin === undefined)
     return { actor_type: 'system', actor_id: null, actor: 'service', via: 'jobs', operation: '', request_id: '' };
-  const { type, id, name, via, client = '', operation, request_id } = origin;
+  const { type, id, name, via, client = '', operation, request_id, undoes = [] } = origin;
   return {
     actor_type: type,
     actor_id: id,
@@ -97,5 +99,6 @@ export function originColumns(origin: Origin | undefined): LogOrigin {
     client: cleanLine(client, 255),
     operation,
     request_id,
+    undoes: undoes.join(','),
   };
 }

@@ -218,7 +218,7 @@ function cancelView(
 }
 
 /** Kinds of jobs that report items one by one. */
-const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension', 'check']);
+const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension', 'check', 'undo']);
 
 function itemsView(
   type: JobType,

@@ -3,7 +3,9 @@
 import type { clientDetails } from '../../../schemas/client.js';
 import type { z } from '../../../schemas/zod.js';
 import type { ErrorCode } from '../../runtime/errors.js';
+import type { FieldChanges } from '../../runtime/events.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
+import { changesOf } from '../action-log/fields.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { listStandingSites } from '../sites/sites.js';
@@ -59,11 +61,16 @@ export async function addClient(ctx: Ctx, input: ClientInput): Promise<ClientVie
   requireName(input.name ?? '');
   const sites = input.selected_sites ?? [];
   const texts = { ...NO_TEXTS, ...given(textsOf(input)) };
+  const owners = sites.length === 0 ? [] : await ctx.store.clients.owners(0, sites);
   const write = await changing('svc_client_creation_failed', 'The client was not stored.', () =>
     ctx.store.clients.add(texts, sites, ctx.clock.now()),
   );
   const { client } = stored(write, sites);
-  ctx.events.emit({ name: 'client.added', facts: { ...clientHead(client), sites: client.sites_count } });
+  ctx.events.emit({
+    name: 'client.added',
+    facts: { ...clientHead(client), sites: client.sites_count },
+    changed: { record: [null, clientRecord(client)], ...movedSites(owners, client.id) },
+  });
   return clientView(client);
 }
 
@@ -74,11 +81,17 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
   const fields = Object.keys(given({ ...input }));
   if (fields.length === 0) return clientView(known);
   const sites = input.selected_sites;
+  const owners = sites === undefined ? [] : await ctx.store.clients.owners(known.id, sites);
   const write = await changing('svc_client_update_failed', 'The client was not changed.', () =>
     ctx.store.clients.update(known.id, given(textsOf(input)), sites, ctx.clock.now()),
   );
   const { client } = stored(write, sites ?? [], ref);
-  ctx.events.emit({ name: 'client.updated', facts: { ...clientHead(client), fields } });
+  const texts = Object.keys(given(textsOf(input)));
+  ctx.events.emit({
+    name: 'client.updated',
+    facts: { ...clientHead(client), fields },
+    changed: { ...changesOf(known, client, texts), ...movedSites(owners, client.id, new Set(sites)) },
+  });
   return clientView(client);
 }
 
@@ -112,11 +125,20 @@ export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
  */
 export async function deleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
+  const owners = client.sites_count === 0 ? [] : await ctx.store.clients.owners(client.id, []);
   const removed = await changing('svc_client_deletion_failed', 'The client was not deleted.', () =>
     ctx.store.clients.remove(client.id),
   );
   if (!removed) throw notFound(ref);
-  ctx.events.emit({ name: 'client.deleted', facts: { ...clientHead(client), sites: client.sites_count } });
+  ctx.events.emit({
+    name: 'client.deleted',
+    facts: { ...clientHead(client), sites: client.sites_count },
+    changed: {
+      record: [clientRecord(client), null],
+      ...movedSites(owners, client.id, new Set()),
+      ...(client.own_buckets === 0 ? {} : { hour_buckets: null }),
+    },
+  });
   return {
     deleted: true,
     ...clientHead(client),
@@ -143,6 +165,40 @@ export async function getSiteClient(ctx: Ctx, ref: SiteRef): Promise<{ site_id: 
   const site = await getSite(ctx, ref);
   const client = site.client_id === null ? undefined : await ctx.store.clients.find({ id: site.client_id });
   return { site_id: site.id, client: client === undefined ? null : clientView(client) };
+}
+
+/**
+ * Creates a client again as it was, with its id. Throws `svc_already_exists` if its e-mail, or its id, is in use by now.
+ */
+export async function restoreClient(ctx: Ctx, id: number, record: ClientRecord): Promise<void> {
+  const write = await changing('svc_client_creation_failed', 'The client was not stored.', () =>
+    ctx.store.clients.restore(id, record, ctx.clock.now()),
+  );
+  const { client } = stored(write, []);
+  ctx.events.emit({
+    name: 'client.added',
+    facts: { ...clientHead(client), sites: client.sites_count },
+    changed: { record: [null, clientRecord(client)] },
+  });
+}
+
+export type ClientRecord = ClientTexts & { suspended: number };
+
+/** What the action log keeps of it. */
+export function clientRecord(row: ClientRecord): ClientRecord {
+  const texts = Object.keys(NO_TEXTS).map((column) => [column, row[column as keyof ClientTexts]]);
+  return { ...(Object.fromEntries(texts) as ClientTexts), suspended: row.suspended };
+}
+
+/** Sites that came to a client or left it, each with the client it had. @param sites those it has now; default: all of them */
+function movedSites(
+  owners: readonly { id: number; client_id: number | null }[],
+  client: number,
+  sites: ReadonlySet<number> = new Set(owners.map(({ id }) => id)),
+): FieldChanges {
+  const moved = owners.filter((site) => (site.client_id === client) !== sites.has(site.id));
+  const after = moved.map(({ id }) => [id, sites.has(id) ? client : null]);
+  return moved.length === 0 ? {} : { sites: [moved.map(({ id, client_id }) => [id, client_id]), after] };
 }
 
 function storedFilter({ status, search, include, exclude }: ClientListFilter): ClientFilter {

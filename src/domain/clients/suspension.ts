@@ -1,5 +1,6 @@
 /** Suspends clients along with their sites, and ends that (operations §8.2 C10, C11). */
 
+import type { FieldChanges } from '../../runtime/events.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SuspensionChange } from '../../store/sites/status.js';
 import { answerOnSites } from '../actions/run-on-sites.js';
@@ -9,9 +10,12 @@ import { type ResolveError, selectionOf } from '../sites/resolve.js';
 import { withStorageError } from '../storage-messages.js';
 import { type ClientHead, type ClientRef, clientHead, findClient, notFound } from './records.js';
 
-/** Returns how many of the client's sites are suspended now, and how many changed. Throws `svc_client_not_found`. */
-export async function suspendClient(ctx: Ctx, ref: ClientRef) {
-  const { changed, ...marked } = await markClient(ctx, ref, true);
+/**
+ * Returns how many of the client's sites are suspended now, and how many changed. Throws `svc_client_not_found`.
+ * @param only these of its sites; default: all
+ */
+export async function suspendClient(ctx: Ctx, ref: ClientRef, only?: readonly number[]) {
+  const { changed, ...marked } = await markClient(ctx, ref, true, only);
   return { ...marked, sites: changed.length };
 }
 
@@ -37,8 +41,8 @@ export interface ReleasedClient extends ClientHead {
  * Lifts the suspension of a client and all its sites, and then reconnects those that were disconnected: one that does
  * not answer is an entry of `errors`. Throws `svc_client_not_found`.
  */
-export async function unsuspendClient(ctx: Ctx, ref: ClientRef): Promise<ReleasedClient> {
-  const { changed, suspended: _none, ...head } = await markClient(ctx, ref, false);
+export async function unsuspendClient(ctx: Ctx, ref: ClientRef, only?: readonly number[]): Promise<ReleasedClient> {
+  const { changed, suspended: _none, ...head } = await markClient(ctx, ref, false, only);
   const released = { ...head, sites: changed.length };
   const disconnected = (await ctx.store.sites.candidates(changed)).filter(({ status }) => status === 'disconnected');
   return disconnected.length === 0 ? released : { ...released, reconnected: await reconnect(ctx, disconnected) };
@@ -59,19 +63,22 @@ async function markClient(
   ctx: Ctx,
   ref: ClientRef,
   suspended: boolean,
+  only?: readonly number[],
 ): Promise<ClientHead & { changed: number[]; suspended: number }> {
   const client = await findClient(ctx, ref);
   const marked = await withStorageError(
     'svc_client_update_failed',
     'The client was not changed. Nothing changed.',
-    () => ctx.store.clients.mark(client.id, suspended, ctx.clock.now()),
+    () => ctx.store.clients.mark(client.id, suspended, ctx.clock.now(), only),
   );
   if (marked === undefined) throw notFound(ref);
   const { changed } = marked;
   const wasSuspended = client.suspended === 1;
   if (wasSuspended !== suspended) {
     const name = suspended ? 'client.suspended' : 'client.unsuspended';
-    ctx.events.emit({ name, facts: { ...clientHead(client), sites: changed.length } });
+    const sites = changed.map(({ id }) => id);
+    const changes: FieldChanges = { suspended: [!suspended, suspended], sites: [sites, []] };
+    ctx.events.emit({ name, facts: { ...clientHead(client), sites: changed.length }, changed: changes });
   }
   emitSuspensions(ctx, changed, client.id);
   return { ...clientHead(client), changed: changed.map(({ id }) => id), suspended: marked.suspended };

@@ -1,13 +1,39 @@
 /** Changes the settings of one site (operations §8 S5, REST §6.3.1). */
 
+import type { FieldChanges } from '../../runtime/events.js';
 import type { SiteSettings } from '../../store/sites/settings.js';
 import type { SiteRecord, SiteRow, TaggedSite } from '../../store/sites/sites.js';
+import { changesOf } from '../action-log/fields.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
 import { linkError, loadRecord, requireLinks } from '../sites/sites.js';
 import { isStorageError } from '../storage-errors.js';
 import { reconnectReleased } from './actions.js';
 import { addressTaken, verifyMove } from './move.js';
+
+/** Fields whose earlier values the action log keeps, so that a change can be undone. */
+const KEPT = [
+  'name',
+  'notes',
+  'client_id',
+  'ssl_verify',
+  'ssl_version',
+  'force_use_ipv4',
+  'automatic_update',
+  'backup_before_upgrade',
+  'disable_health_checking',
+  'health_threshold',
+  'monitoring_emails',
+  'ignore_core',
+  'ignore_plugins',
+  'ignore_themes',
+] as const satisfies readonly (keyof SiteRecord & keyof SiteSettings)[];
+
+export type KeptField = (typeof KEPT)[number];
+
+export function isKept(field: string): field is KeptField {
+  return (KEPT as readonly string[]).includes(field);
+}
 
 export interface SiteEdit extends Omit<SiteSettings, 'url_key'> {
   protocol?: 'http' | 'https';
@@ -36,8 +62,14 @@ export async function editSite(
     throw isStorageError(error, 'unique') ? addressTaken(url) : linkError(error);
   }
   const fields = Object.keys(change).filter((field) => field !== 'url_key');
-  if (fields.length > 0) ctx.events.emit({ name: 'site.updated', site_id: site.id, facts: { fields } });
   const after = await loadRecord(ctx, site.id);
+  if (fields.length > 0)
+    ctx.events.emit({
+      name: 'site.updated',
+      site_id: site.id,
+      facts: { fields },
+      changed: siteChanges(before, after, fields),
+    });
   emitSuspension(ctx, before, after);
   if (move !== null) {
     await ctx.store.inventory.save(after, move.snapshot, ctx.clock.now(), true);
@@ -45,6 +77,23 @@ export async function editSite(
   }
   if (edit.suspended === false && before.suspended === 1) await reconnectReleased(ctx, after);
   return loadRecord(ctx, site.id);
+}
+
+/** The address, logins and what is secret are not kept. */
+function siteChanges(before: TaggedSite, after: TaggedSite, fields: readonly string[]): FieldChanges {
+  const had = new Set(tagIds(before));
+  const has = new Set(tagIds(after));
+  const tags = [...new Set([...had, ...has])].filter((id) => had.has(id) !== has.has(id));
+  const others = fields.filter((field) => !isKept(field) && !/^(suspended|(add_|remove_)?tags)$/.test(field));
+  return {
+    ...Object.fromEntries(others.map((field) => [field, null])),
+    ...changesOf(before, after, fields.filter(isKept)),
+    ...Object.fromEntries(tags.map((id) => [`tag:${id}`, [had.has(id), has.has(id)] as const])),
+  };
+}
+
+function tagIds({ tags_json }: TaggedSite): number[] {
+  return (JSON.parse(tags_json) as { id: number }[]).map(({ id }) => id);
 }
 
 /** A change of the client may also change the suspension. */

@@ -78,12 +78,12 @@ async function actOnComments(
 ): Promise<Result[]> {
   requireModule(caller, 'comments');
   return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
-    const before = await find(ctx, site, connection, ids, 0);
+    const before = await findComments(ctx, site, connection, ids, 0);
     const results = new Map<number, Result>(ids.map((id) => [id, plan(id, before.get(id), action)]));
     const open = ids.filter((id) => isOpen(results.get(id)));
     if (open.length > 0) {
       const failure = await send(ctx, connection, open, action);
-      const after = await find(ctx, site, connection, open, commonPost(open, before));
+      const after = await findComments(ctx, site, connection, open, commonPost(open, before));
       for (const id of open) results.set(id, judge(id, action, after.get(id)?.comment_status ?? 'deleted', failure));
     }
     for (const id of open) emitOutcome(ctx, site.id, action, before.get(id), results.get(id));
@@ -110,7 +110,12 @@ function emitOutcome(
   if ('error' in result)
     ctx.events.emit({ name: 'comment.failed', site_id, facts: { ...facts, code: result.error.code } });
   else if (result.changed)
-    ctx.events.emit({ name: 'comment.changed', site_id, facts: { ...facts, comment_status: result.comment_status } });
+    ctx.events.emit({
+      name: 'comment.changed',
+      site_id,
+      facts: { ...facts, comment_status: result.comment_status },
+      ...(comment !== undefined && { changed: { comment_status: [comment.comment_status, result.comment_status] } }),
+    });
 }
 
 /** The post that all of them belong to, to keep the second list small; 0 if they do not share one. */
@@ -186,7 +191,7 @@ function judge(id: number, action: CommentAction, status: CommentOutcome, failur
 const DEPTHS = [100, 2000, 0] as const;
 
 /** The comments with these ids that exist. The child cannot look one up by id, only list them. */
-async function find(
+export async function findComments(
   ctx: Ctx,
   site: SiteRow,
   connection: SiteConnection,

@@ -5,6 +5,7 @@ import type { EditablePost } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { slugOf } from '../../runtime/slugs.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
+import { changesOf } from '../action-log/fields.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
@@ -30,7 +31,16 @@ export async function editPost(caller: Ctx, site: SiteRow, id: number, change: P
         requireEffect(before, read, wanted);
         return read;
       });
-      ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { ...facts, post_title: after.post_title } });
+      const texts = facts.fields.filter((field) => field !== 'post_status');
+      ctx.events.emit({
+        name: 'post.changed',
+        site_id: site.id,
+        facts: { ...facts, post_title: after.post_title },
+        changed: {
+          ...Object.fromEntries(texts.map((field) => [field, null])),
+          ...changesOf(before, after, ['post_status']),
+        },
+      });
       const { link } = await listFacts(ctx, site, connection, after);
       return { post_id: id, link };
     } finally {

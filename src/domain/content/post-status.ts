@@ -2,6 +2,7 @@
 
 import type { PostStep } from '../../../schemas/post.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { FieldChanges } from '../../runtime/events.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
@@ -49,7 +50,8 @@ async function take(caller: Ctx, site: SiteRow, id: number, step: PostStep, code
       requireReached(id, step, code, before.post_status, after);
       return after ?? 'deleted';
     });
-    ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { ...facts, post_status } });
+    const changed: FieldChanges = { post_status: [before.post_status, post_status] };
+    ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { ...facts, post_status }, changed });
     return { post_id: id, post_status, changed: true };
   });
 }
@@ -113,7 +115,7 @@ function isReached(step: PostStep, before: string, after: string | null): boolea
 }
 
 /** Status and title of the post, null if the site has no post with this id. */
-async function statusOf(ctx: Ctx, connection: SiteConnection, id: number) {
+export async function statusOf(ctx: Ctx, connection: SiteConnection, id: number) {
   const listed = await ctx.child.postStatus(connection, id, { signal: ctx.signal });
   if (listed !== null) return listed;
   // "any" does not include types that are excluded from searches.

@@ -4,6 +4,7 @@ import type { slugError } from '../../../schemas/common.js';
 import type { z } from '../../../schemas/zod.js';
 import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../outbound/child/port.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { FieldChanges } from '../../runtime/events.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import { attempt, connectionBroke, readUntil, seenAfter } from '../connection/attempt.js';
 import { closeOpen, FINISHED_LATER, keepOpen } from '../connection/open-changes.js';
@@ -90,7 +91,7 @@ async function act(ctx: Ctx, target: LoadedSite, change: ExtensionParams): Promi
     if (refusal !== null) failures.set(slug, refusal);
   }
   const sent = { ...change, slugs: slugs.filter((slug) => !failures.has(slug)) };
-  const { done, errors } = await reportOutcome(ctx, target, sent, await sendAll(ctx, target, sent));
+  const { done, errors } = await reportOutcome(ctx, target, sent, await sendAll(ctx, target, sent), known);
   const refused = [...failures].map(([slug, { code, message }]) => ({ slug, code, message }));
   const failed = new Map([...refused, ...errors].map((error) => [error.slug, error]));
   return { done, errors: slugs.flatMap((slug) => failed.get(slug) ?? []) };
@@ -102,6 +103,7 @@ async function reportOutcome(
   { site }: LoadedSite,
   { kind, action, slugs }: ExtensionParams,
   failures: Failures,
+  before: ReadonlyMap<string, ExtensionRow> = new Map(),
 ): Promise<ActionResult> {
   const done = slugs.filter((slug) => !failures.has(slug));
   const errors = [...failures].map(([slug, { code, message, data }]): SlugError => {
@@ -109,7 +111,11 @@ async function reportOutcome(
   });
   for (const { slug, code } of errors)
     ctx.events.emit({ name: `${kind}.${action}_failed`, site_id: site.id, facts: { slug, code: code as ErrorCode } });
-  for (const slug of done) ctx.events.emit({ name: `${kind}.${action}d`, site_id: site.id, facts: { slug } });
+  for (const slug of done) {
+    const changed = fieldsOf({ kind, action }, slug, before);
+    const what = { site_id: site.id, facts: { slug }, ...(changed === null ? {} : { changed }) };
+    ctx.events.emit({ name: `${kind}.${action}d`, ...what });
+  }
   const open = { context: kind, action: `${action}d` as const, name: '', old_version: '', new_version: '' };
   const unknown = errors.filter((error) => error.unknown === true);
   await keepOpen(
@@ -123,6 +129,19 @@ async function reportOutcome(
     done.map((slug) => ({ ...open, slug, version: '' })),
   );
   return { done, errors };
+}
+
+/** What an activation or deactivation replaced, by the inventory from before; null if that is not known. */
+function fieldsOf(
+  { kind, action }: Pick<ExtensionParams, 'kind' | 'action'>,
+  slug: string,
+  before: ReadonlyMap<string, ExtensionRow>,
+): FieldChanges | null {
+  if (action === 'delete') return null;
+  const row = before.get(slug);
+  if (kind === 'plugin') return row === undefined ? null : { active: [row.active === 1, action === 'activate'] };
+  const active = [...before.values()].find((theme) => theme.active === 1);
+  return active === undefined ? null : { theme: [active.slug, slug] };
 }
 
 /** The error for a change that may still take effect: not reported as a failure. */

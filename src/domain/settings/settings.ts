@@ -68,7 +68,16 @@ export async function editSettings<G extends Group>(ctx: Ctx, group: G, change: 
   CHECKS[group]?.(after, new Set(given.map(([name]) => name)));
   await ctx.store.settings.write(writes, ctx.clock.now());
   if (group === 'advanced') await applyConnectionSettings(ctx);
-  ctx.events.emit({ name: 'settings.changed', facts: { group, fields: given.map(([name]) => name) } });
+  const names = given.map(([name]) => name);
+  const changed = names.map((name) => {
+    const values = [before[name as keyof typeof before], after[name]] as const;
+    return [fields[name]?.personal === true ? `${name}@${owner}` : name, values] as const;
+  });
+  ctx.events.emit({
+    name: 'settings.changed',
+    facts: { group, fields: names },
+    changed: Object.fromEntries(changed),
+  });
   return readSettings(ctx, group);
 }
 
@@ -78,7 +87,7 @@ function merged(before: unknown, value: unknown): unknown {
 }
 
 /** Whose personal settings a caller sees: those of the user, including through a key of the user. */
-async function ownerOf(ctx: Ctx): Promise<string> {
+export async function ownerOf(ctx: Ctx): Promise<string> {
   const user = await userOfCaller(ctx);
   if (user !== null) return `user:${user}`;
   const { type, id } = ctx.actor;

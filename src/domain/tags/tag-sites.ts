@@ -62,8 +62,13 @@ export async function tagSites(ctx: Ctx, input: TagSitesInput) {
         change('remove'),
       ),
   );
-  for (const id of new Set(changed.map(({ site_id }) => site_id)))
-    ctx.events.emit({ name: 'site.updated', site_id: id, facts: { fields: ['tags'] } });
+  const added = new Set(change('add'));
+  for (const id of new Set(changed.map(({ site_id }) => site_id))) {
+    const tagged = changed.filter(({ site_id }) => site_id === id).map(({ tag_id }) => tag_id);
+    const fields = tagged.map((tag) => [`tag:${tag}`, [!added.has(tag), added.has(tag)] as const] as const);
+    const facts = { fields: ['tags'] };
+    ctx.events.emit({ name: 'site.updated', site_id: id, facts, changed: Object.fromEntries(fields) });
+  }
   const created = new Set(wanted.filter(({ id }) => id === null).map(({ name }) => name));
   return answerOf(selection, tags, changed, created);
 }

@@ -5,6 +5,7 @@ import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { timestampOf } from '../../runtime/iso-time.js';
 import type { TagFilter, TagRow, TagWrite } from '../../store/sites/tags.js';
+import { changesOf } from '../action-log/fields.js';
 import { requireName, siteItem } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { listStandingSites } from '../sites/sites.js';
@@ -39,7 +40,7 @@ export async function addTag(ctx: Ctx, input: { name: string; color?: string | n
       ctx.store.tags.add(input.name, input.color ?? null, ctx.clock.now()),
     ),
   );
-  ctx.events.emit({ name: 'tag.created', facts: head(tag) });
+  ctx.events.emit({ name: 'tag.created', facts: head(tag), changed: { record: [null, tagRecord(tag)] } });
   return tagView(tag);
 }
 
@@ -47,11 +48,13 @@ export async function addTag(ctx: Ctx, input: { name: string; color?: string | n
 export async function updateTag(ctx: Ctx, id: number, change: TagInput): Promise<TagView> {
   if (change.name !== undefined) requireName(change.name);
   if (change.name === undefined && change.color === undefined) return getTag(ctx, id);
+  const before = await findTag(ctx, id);
   const tag = stored(
     await changing('The tag was not changed.', () => ctx.store.tags.update(id, change, ctx.clock.now())),
     id,
   );
-  ctx.events.emit({ name: 'tag.updated', facts: head(tag) });
+  const changed = changesOf(before, tag, ['name', 'color']);
+  ctx.events.emit({ name: 'tag.updated', facts: head(tag), changed });
   return tagView(tag);
 }
 
@@ -64,9 +67,18 @@ export async function previewDeleteTag(ctx: Ctx, id: number) {
 /** Sites stay, links to sites and costs are removed. Throws `svc_tag_not_found`, for a repeated call too. */
 export async function deleteTag(ctx: Ctx, id: number) {
   const tag = await findTag(ctx, id);
+  const { sites, costs } = await reading(() => ctx.store.tags.links(id));
   const removed = await changing('The tag was not deleted.', () => ctx.store.tags.remove(id));
   if (!removed) throw notFound(id);
-  ctx.events.emit({ name: 'tag.deleted', facts: { ...head(tag), sites: tag.sites_count } });
+  ctx.events.emit({
+    name: 'tag.deleted',
+    facts: { ...head(tag), sites: tag.sites_count },
+    changed: {
+      record: [tagRecord(tag), null],
+      ...(sites.length === 0 ? {} : { sites: [sites, []] }),
+      ...(costs === 0 ? {} : { costs: null }),
+    },
+  });
   return { deleted: true, ...head(tag) };
 }
 
@@ -117,6 +129,25 @@ function notFound(id: number): ServiceError {
     field: 'tag_id',
     advice: 'Find the right id with list-tags-v1.',
   });
+}
+
+/**
+ * Creates a tag again as it was, with its id. Throws `svc_already_exists` if its name, or its id, is in use by now.
+ */
+export async function restoreTag(ctx: Ctx, id: number, record: TagRecord): Promise<void> {
+  const write = await changing('The tag was not stored.', () => ctx.store.tags.restore(id, record, ctx.clock.now()));
+  const tag = stored(write, id);
+  ctx.events.emit({ name: 'tag.created', facts: head(tag), changed: { record: [null, tagRecord(tag)] } });
+}
+
+export interface TagRecord {
+  name: string;
+  color: string | null;
+}
+
+/** What the action log keeps of it. */
+export function tagRecord({ name, color }: TagRecord): TagRecord {
+  return { name, color };
 }
 
 function head(tag: TagRow): { tag_id: number; tag_name: string } {

@@ -5,6 +5,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { loadLiveSite } from '../connection/actions.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
+import { loadRecord } from '../sites/sites.js';
 import type { About } from './checked.js';
 import { type Applied, type ApplyError, BROKE, UNSEEN } from './results.js';
 import { runMember } from './runs/call.js';
@@ -109,6 +110,13 @@ export async function setTypeIgnored(
   type: keyof typeof FLAGS,
   ignore: boolean,
 ): Promise<void> {
-  await ctx.store.siteSettings.change(site, { [FLAGS[type]]: ignore ? 1 : 0 }, ctx.clock.now());
-  ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type } });
+  const flag = FLAGS[type];
+  const before = await loadRecord(ctx, site.id);
+  await ctx.store.siteSettings.change(site, { [flag]: ignore ? 1 : 0 }, ctx.clock.now());
+  ctx.events.emit({
+    name: ignore ? 'update.ignored' : 'update.unignored',
+    site_id: site.id,
+    facts: { type },
+    changed: { [flag]: [before[flag], ignore ? 1 : 0] },
+  });
 }

@@ -21,9 +21,16 @@ export async function setIgnored(
 ): Promise<{ site_id: number; list: string[] }> {
   const unique = cleanSlugs(type, slugs, field);
   const site = await getSite(ctx, ref);
-  const list = await ctx.store.updates.setIgnored(site.id, UPDATE_TYPES.indexOf(type), unique, ignore);
-  for (const slug of unique)
-    ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type, slug } });
+  const { list, before } = await ctx.store.updates.setIgnored(site.id, UPDATE_TYPES.indexOf(type), unique, ignore);
+  for (const slug of unique) {
+    const versions = before.filter((entry) => entry.slug === slug).map(({ version }) => version);
+    ctx.events.emit({
+      name: ignore ? 'update.ignored' : 'update.unignored',
+      site_id: site.id,
+      facts: { type, slug },
+      changed: { ignored: [versions, ignore ? ['*'] : []] },
+    });
+  }
   return { site_id: site.id, list };
 }
 

@@ -19,6 +19,8 @@ export interface LogOrigin {
   client?: string;
   operation: string;
   request_id: string;
+  /** Ids of the entries that it undoes, with commas; '' = it undoes none. */
+  undoes?: string;
 }
 
 export interface LogEntry extends LogOrigin {
@@ -36,6 +38,8 @@ export interface LogEntry extends LogOrigin {
   code: string;
   /** JSON of what was asked for; '' for what a call did. */
   input?: string;
+  /** JSON of what changed: by field, what it was before and what it is since; '' = not known. */
+  fields?: string;
   /** Milliseconds. */
   at: number;
 }
@@ -58,6 +62,8 @@ const EMPTY = {
   new_version: '',
   code: '',
   input: '',
+  fields: '',
+  undoes: '',
 } as const;
 
 interface DoneRow
@@ -71,6 +77,8 @@ export interface ActionRow extends Row, LogEntry {
   id: number;
   client: string;
   input: string;
+  fields: string;
+  undoes: string;
   previous: string;
   hash: string;
 }
@@ -214,6 +222,42 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
     async lastId(): Promise<number> {
       const row = await db.one<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'action_log'");
       return row?.seq ?? 0;
+    },
+
+    /** Entries by their ids, newest first. @param siteId only those on this site, or on none */
+    byIds(ids: readonly number[], siteId?: number): Promise<ActionRow[]> {
+      return db.all<ActionRow>(
+        `SELECT * FROM action_log WHERE id IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR site_id IS NULL OR site_id = ?2)
+         ORDER BY id DESC`,
+        [JSON.stringify(ids), siteId ?? null],
+      );
+    },
+
+    /** Ids of what was done since a time, newest first. */
+    async doneSince(
+      { since, site_id, actor }: { since: number; site_id?: number | undefined; actor?: string | undefined },
+      limit: number,
+    ): Promise<number[]> {
+      const rows = await db.all<{ id: number }>(
+        `SELECT id FROM action_log WHERE at >= ?1 AND ${DONE} AND context <> 'call' AND (?2 IS NULL OR site_id = ?2)
+           AND (?3 IS NULL OR instr(lower(actor), lower(?3)) > 0) ORDER BY id DESC LIMIT ?4`,
+        [since, site_id ?? null, actor ?? null, limit],
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    /** Ids of what a call did, also in a job of it, newest first. @param call an entry of the call */
+    async doneByCall(call: ActionRow, limit: number): Promise<number[]> {
+      // A caller may name its requests, and name two alike: the next call with the same name ends the search.
+      const rows = await db.all<{ id: number }>(
+        `SELECT id FROM action_log WHERE at >= ?1 AND ${DONE} AND context <> 'call' AND request_id = ?2 AND operation = ?3
+           AND actor_type = ?4 AND actor_id IS ?5 AND actor = ?6 AND id > ?7
+           AND id < coalesce((SELECT min(n.id) FROM action_log n WHERE n.id > ?7 AND n.at >= ?1 AND n.context = 'call' AND n.action = 'called'
+             AND n.request_id = ?2 AND n.operation = ?3), 9e15)
+         ORDER BY id DESC LIMIT ?8`,
+        [call.at, call.request_id, call.operation, call.actor_type, call.actor_id, call.actor, call.id, limit],
+      );
+      return rows.map(({ id }) => id);
     },
 
     /** One page, newest first. */

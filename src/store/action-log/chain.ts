@@ -34,6 +34,8 @@ export const COLUMNS = [
   'new_version',
   'code',
   'input',
+  'fields',
+  'undoes',
 ] as const;
 
 export type ChainEntry = Record<(typeof COLUMNS)[number], string | number | null>;

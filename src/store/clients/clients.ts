@@ -4,6 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Statement } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { countOf, rowsAndTotal } from '../driver/lists.js';
+import { insertRow } from '../driver/rows.js';
 import { among, equal, except, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
 import { type SuspensionChange, stampStatus } from '../sites/status.js';
 import {
@@ -125,6 +126,25 @@ export function createClients(db: Db) {
       );
     },
 
+    /** Creates a client that was deleted again, with the id it had. */
+    restore(
+      id: number,
+      { suspended, ...texts }: ClientTexts & { suspended: number },
+      now: number,
+    ): Promise<ClientWrite> {
+      const keys = { name_key: fold(texts.name), email_key: emailKey(texts.email) };
+      const row = { id, ...texts, ...keys, suspended, created_at: now, updated_at: now };
+      return orEmailTaken(db.batch([sql('SELECT 1 WHERE 0'), insertRow('client', row), oneClient('c.id = ?', [id])]));
+    },
+
+    /** The clients of these sites, and of those that this client has. */
+    owners(id: number, siteIds: readonly number[]): Promise<{ id: number; client_id: number | null }[]> {
+      return db.all(
+        'SELECT id, client_id FROM site WHERE client_id = ? OR id IN (SELECT value FROM json_each(?)) ORDER BY id',
+        [id, JSON.stringify(siteIds)],
+      );
+    },
+
     /** Only the given texts change. `siteIds` replaces the client's sites. */
     update(id: number, texts: Partial<ClientTexts>, siteIds: readonly number[] | undefined, now: number) {
       const wanted = JSON.stringify(siteIds ?? []);
@@ -181,13 +201,15 @@ export function createClients(db: Db) {
 
     /**
      * Sets or lifts the suspension of a client and of its sites. Returns the sites whose suspension changed, in URL
-     * order, and how many of its sites are suspended now; undefined if there is no such client.
+     * order, and how many of its sites are suspended now; undefined if there is no such client. @param only these of its sites; default: all
      */
     async mark(
       id: number,
       suspended: boolean,
       now: number,
+      only?: readonly number[],
     ): Promise<{ changed: SuspensionChange[]; suspended: number } | undefined> {
+      const which = only === undefined ? null : JSON.stringify(only);
       const [, sites, , known] = await db.batch([
         sql(
           'UPDATE client SET suspended = ?, updated_at = ? WHERE id = ? AND suspended <> ?',
@@ -197,13 +219,14 @@ export function createClients(db: Db) {
           suspended,
         ),
         sql(
-          `UPDATE site SET suspended = ?, suspended_with = ?, disconnected = min(disconnected, 1)
-           WHERE client_id = ? AND (suspended <> ? OR disconnected = 2)
+          `UPDATE site SET suspended = ?1, suspended_with = ?2, disconnected = min(disconnected, 1)
+           WHERE client_id = ?3 AND (suspended <> ?4 OR disconnected = 2) AND (?5 IS NULL OR id IN (SELECT value FROM json_each(?5)))
            RETURNING id, url, url_key`,
           suspended,
           suspended ? id : null,
           id,
           suspended,
+          which,
         ),
         stampStatus(now),
         sql(

@@ -245,6 +245,10 @@ CREATE TABLE action_log (
   code TEXT NOT NULL DEFAULT '',
   -- JSON of what was asked for, without secrets; '' for what a call did.
   input TEXT NOT NULL DEFAULT '',
+  -- JSON of what changed: by field, what it was before and what it is since, or null where that is not kept; '' = not known.
+  fields TEXT NOT NULL DEFAULT '',
+  -- Ids of the entries that it undoes, with commas.
+  undoes TEXT NOT NULL DEFAULT '',
   -- The hash of the row before, and that over this one: SHA-256 in hex.
   previous TEXT NOT NULL,
   hash TEXT NOT NULL

@@ -131,6 +131,25 @@ export function createTags(db: Db) {
       return results.flatMap(({ rows }) => rows as SiteTag[]);
     },
 
+    /** The sites that have the tag, and how many costs are for it. */
+    async links(id: number): Promise<{ sites: number[]; costs: number }> {
+      const [sites, costs] = await db.read([
+        sql('SELECT site_id FROM site_tag WHERE tag_id = ? ORDER BY site_id', id),
+        sql('SELECT count(*) AS n FROM cost_target WHERE tag_id = ?', id),
+      ]);
+      return { sites: (sites ?? []).map((row) => Number(row.site_id)), costs: Number(costs?.[0]?.n) };
+    },
+
+    /** Creates a tag that was deleted again, with the id it had. */
+    restore(id: number, { name, color }: { name: string; color: string | null }, now: number): Promise<TagWrite> {
+      return orNameTaken(
+        db.batch([
+          insertRow('tag', { id, name, name_key: fold(name), color, created_at: now, updated_at: now }),
+          oneTag('t.id = ?', id),
+        ]),
+      );
+    },
+
     add(name: string, color: string | null, now: number): Promise<TagWrite> {
       return orNameTaken(
         db.batch([

@@ -222,6 +222,14 @@ export function createUpdateRuns(db: Db) {
       return db.one<CountedRun>(`SELECT ${COUNTED} FROM update_run r WHERE r.id = ?`, [id]);
     },
 
+    /** Its items, of one site or of all, the first of them. */
+    told(id: string, siteId: number | undefined, limit: number): Promise<ToldRunItem[]> {
+      return db.all<ToldRunItem>(
+        `SELECT ${TOLD} WHERE i.run_id = ?1 AND (?2 IS NULL OR i.site_id = ?2) ORDER BY i.site_id, i.type, i.slug LIMIT ?3`,
+        [id, siteId ?? null, limit],
+      );
+    },
+
     /** Its items by site and type. */
     items(id: string, states: readonly RunItemState[], page: number, perPage: number) {
       const { text, args } = among('i.state', states);
@@ -296,8 +304,8 @@ export function createUpdateRuns(db: Db) {
     },
 
     /** The item with this change id. */
-    change(changeId: string): Promise<RunItemRow | undefined> {
-      return db.one<RunItemRow>('SELECT * FROM update_run_item WHERE change_id = ?', [changeId]);
+    change(changeId: string): Promise<ToldRunItem | undefined> {
+      return db.one<ToldRunItem>(`SELECT ${TOLD} WHERE i.change_id = ?`, [changeId]);
     },
 
     /** The newest item that made this update; without versions, the newest update of the item that stayed. */
@@ -306,11 +314,11 @@ export function createUpdateRuns(db: Db) {
       type: number,
       slug: string,
       versions?: Pick<RunItem, 'old_version' | 'new_version'>,
-    ): Promise<RunItemRow | undefined> {
-      const which = versions === undefined ? "state = 'kept'" : 'old_version = ? AND new_version = ?';
+    ): Promise<ToldRunItem | undefined> {
+      const which = versions === undefined ? "i.state = 'kept'" : 'i.old_version = ? AND i.new_version = ?';
       const args = versions === undefined ? [] : [versions.old_version, versions.new_version];
-      return db.one<RunItemRow>(
-        `SELECT * FROM update_run_item WHERE site_id = ? AND type = ? AND slug = ? AND ${which} ORDER BY finished_at DESC LIMIT 1`,
+      return db.one<ToldRunItem>(
+        `SELECT ${TOLD} WHERE i.site_id = ? AND i.type = ? AND i.slug = ? AND ${which} ORDER BY i.finished_at DESC LIMIT 1`,
         [siteId, type, slug, ...args],
       );
     },

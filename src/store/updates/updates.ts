@@ -33,6 +33,20 @@ interface IgnoredRow extends Row, Pick<FleetOffer, 'site_id' | 'site_url' | 'sit
   versions: string;
 }
 
+/** A version that a site ignores; `*` = every one. */
+export interface IgnoredVersion extends Row {
+  slug: string;
+  version: string;
+}
+
+const ignoredVersions = (siteId: number, type: number, slugs: string) =>
+  sql(
+    'SELECT slug, version FROM ignored_update WHERE site_id = ? AND type = ? AND slug IN (SELECT value FROM json_each(?)) ORDER BY slug, version',
+    siteId,
+    type,
+    slugs,
+  );
+
 /** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
 const NEAR = 100;
 
@@ -147,9 +161,15 @@ export function createUpdates(db: Db) {
     },
 
     /** Adds or removes entries for every version of the slugs; returns the site's list of that type afterwards. */
-    async setIgnored(siteId: number, type: number, slugs: readonly string[], ignore: boolean): Promise<string[]> {
+    async setIgnored(
+      siteId: number,
+      type: number,
+      slugs: readonly string[],
+      ignore: boolean,
+    ): Promise<{ list: string[]; before: IgnoredVersion[] }> {
       const list = JSON.stringify(slugs);
       const write: Statement[] = [
+        ignoredVersions(siteId, type, list),
         // "Every version" replaces a list of single versions (operations §5.6).
         sql(
           'DELETE FROM ignored_update WHERE site_id = ? AND type = ? AND slug IN (SELECT value FROM json_each(?))',
@@ -176,7 +196,14 @@ export function createUpdates(db: Db) {
         refreshIgnored(siteId),
         sql('SELECT DISTINCT slug FROM ignored_update WHERE site_id = ? AND type = ? ORDER BY slug', siteId, type),
       ]);
-      return (results.at(-1)?.rows ?? []).map((row) => String(row.slug));
+      const after = (results.at(-1)?.rows ?? []).map((row) => String(row.slug));
+      return { list: after, before: (results[0]?.rows ?? []) as IgnoredVersion[] };
+    },
+
+    /** What a site's own list has of these slugs. */
+    ignoredVersions(siteId: number, type: number, slugs: readonly string[]): Promise<IgnoredVersion[]> {
+      const query = ignoredVersions(siteId, type, JSON.stringify(slugs));
+      return db.all<IgnoredVersion>(query.sql, query.args);
     },
 
     /** Ignored entries: per site its own and the global ones that its own do not override (operations §5.6). */

@@ -2,14 +2,17 @@
 
 import { actionShape, headShape, storedActionShape, WAYS_IN } from '../../../../schemas/action.js';
 import { timestamp } from '../../../../schemas/common.js';
+import { undoAnswer } from '../../../../schemas/undo.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { actionLines, LOG_FORMATS, listActions, storedActions } from '../../../domain/action-log/list.js';
 import { verifyLog } from '../../../domain/action-log/verify.js';
+import { previewUndo, requireUndo, undoChanges } from '../../../domain/undo/undo.js';
+import { ServiceError } from '../../../runtime/errors.js';
 import { invalidParam } from '../errors.js';
-import { csv, int, paging, text } from '../params.js';
+import { csv, flag, int, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
-import { listOf, recordOf } from '../schemas/records.js';
+import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
 /** Lines of one export. */
 const MOST_LINES = 10_000;
@@ -39,6 +42,42 @@ export const actions: readonly Route[] = [
     async answer({ site, contexts, ...asked }, ctx) {
       const { actions: data, ...found } = await listActions(ctx, { ...asked, contexts, site_id_or_domain: site });
       return { ...found, data };
+    },
+  }),
+  route({
+    on: 'POST /actions/undo',
+    // What it restores may be either.
+    change: () => [{ kind: 'updates', sites: 'planned' }, { kind: 'settings' }],
+    fails: [404, 409],
+    summary: 'Undo changes',
+    description:
+      'Restores what the changes replaced: one entry of the log, all that a call did, a run of updates, or everything since a time. Preview with dry_run, then repeat with confirm and the digest. What was changed again since is left alone.',
+    params: () =>
+      z.object({
+        change_id: integerOrText()
+          .optional()
+          .describe('An id of GET /actions (context call = all that it did), or the change_id of an update.'),
+        run_id: text(100, 1).optional().describe('All of a run of updates.'),
+        since: text(40, 1).optional().describe('ISO 8601: all changes since.'),
+        by: text(255, 1).optional().describe('With since: part of the name of who did it.'),
+        site: integerOrText().optional().describe('With since: id or domain.'),
+        digest: text(64, 1).optional().describe('Of the preview; refused if the plan differs by now.'),
+        confirm: flag().default(false),
+        dry_run: flag().default(false),
+      }),
+    returns: () => writtenOf(undoAnswer()),
+    async answer({ confirm, dry_run, site, ...asked }, ctx) {
+      if (confirm && dry_run) throw invalidParam('confirm', 'confirm and dry_run cannot both be true.');
+      const input = { ...asked, site_id_or_domain: site };
+      if (dry_run) return { message: 'Nothing was changed.', data: await previewUndo(ctx, input) };
+      await requireUndo(ctx, input);
+      if (!confirm)
+        throw new ServiceError('svc_confirmation_required', 'The undo was not confirmed. Nothing changed.', {
+          field: 'confirm',
+          advice: 'Preview with dry_run, then repeat the call with confirm.',
+        });
+      const data = await undoChanges(ctx, input);
+      return { message: `${data.total_undone} restored, ${data.total_errors} left as they are.`, data };
     },
   }),
   route({

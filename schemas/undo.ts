@@ -1,0 +1,52 @@
+/** Schemas of undoing changes. */
+
+import { once } from '../src/runtime/once.js';
+import { queuedFields } from './common.js';
+import { z } from './zod.js';
+
+const count = () => z.number().int();
+
+const target = once(() => ({
+  site_id: count().nullable().describe('null = a record of this service.'),
+  site_url: z.string().nullable().optional(),
+  kind: z.string().describe('plugin, theme, site, post, comment, tag, client, settings, …'),
+  slug: z.string().optional(),
+  name: z.string().optional(),
+}));
+
+const undoStep = once(() =>
+  z.object({
+    ...target(),
+    field: z.string(),
+    now: z.string(),
+    back_to: z.string(),
+    action_ids: z.array(count()).describe('Entries of the log.'),
+    change_id: z.string().optional(),
+  }),
+);
+
+const notUndone = once(() =>
+  z.object({
+    ...target(),
+    action_id: count().optional(),
+    change_id: z.string().optional(),
+    code: z.string(),
+    message: z.string(),
+  }),
+);
+
+/** The first of each list. */
+export const undoAnswer = once(() =>
+  z.object({
+    ...queuedFields(),
+    dry_run: z.literal(true).optional(),
+    digest: z.string().optional().describe('Of this plan.'),
+    sites: count().optional(),
+    undo: z.array(undoStep()).optional().describe('Would be restored.'),
+    total_undo: count().optional(),
+    undone: z.array(undoStep()).optional(),
+    total_undone: count().optional(),
+    errors: z.array(notUndone()).describe('Left as it is, and why.'),
+    total_errors: count(),
+  }),
+);

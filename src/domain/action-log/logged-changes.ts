@@ -1,0 +1,171 @@
+/** What an entry of the action log changed, field by field, and what of it cannot be undone. Pure. */
+
+import type { ActionRow } from '../../store/action-log/action-log.js';
+
+/** What was changed. `slug` is what identifies it: a slug or an id, of settings the group. */
+export interface Target {
+  /** Null: a record of this service. */
+  site_id: number | null;
+  kind:
+    | 'site'
+    | 'core'
+    | 'plugin'
+    | 'theme'
+    | 'translation'
+    | 'post'
+    | 'comment'
+    | 'tag'
+    | 'client'
+    | 'settings'
+    | 'other';
+  slug: string;
+  name: string;
+}
+
+/** One field that changed. Values are those of JSON. */
+export interface Change extends Target {
+  /** Of the action log; 0 = none. */
+  entry: number;
+  /** Of an update; '' = none. */
+  change_id: string;
+  field: string;
+  before: unknown;
+  since: unknown;
+  /** Sites whose suspension changed with that of their client. */
+  sites?: readonly number[];
+}
+
+/** What cannot be undone, and why. */
+export interface Refusal extends Target {
+  entry: number;
+  change_id: string;
+  reason: string;
+}
+
+export interface Expanded {
+  changes: Change[];
+  refusals: Refusal[];
+}
+
+const RECORDS: Readonly<Record<string, Target['kind']>> = { tag: 'tag', client: 'client', settings: 'settings' };
+const ON_SITES: Readonly<Record<string, Target['kind']>> = {
+  site: 'site',
+  core: 'core',
+  plugin: 'plugin',
+  theme: 'theme',
+  translation: 'translation',
+};
+
+/** The two states of a site that an entry names without further fields. */
+const STATES: Readonly<Record<string, readonly [field: string, before: boolean, since: boolean]>> = {
+  suspended: ['suspended', false, true],
+  unsuspended: ['suspended', true, false],
+  disconnected: ['connected', true, false],
+};
+
+/** Why what an action did cannot be undone, by what it acted on and by its name. */
+const REASONS: Readonly<Record<string, string>> = {
+  'core updated': 'WordPress itself cannot be rolled back: restore a backup of the site.',
+  'translation updated': 'Translations cannot be rolled back.',
+  'site added': 'A site that was added is removed with delete-site-v1.',
+  'site deleted': 'The record of a site that was removed is gone: add the site again.',
+  'site reconnected': 'A connection is ended with disconnect-site-v1.',
+  deleted: 'What was deleted is gone.',
+  'rolled-back': 'An update that was rolled back is made again with run-updates-v1.',
+};
+const NO_IMAGE = 'What it was before is not in the log.';
+const NOT_DONE = 'It was not done, so there is nothing to undo.';
+const OTHER = 'Changes of this kind are not undone by this operation.';
+
+/** @param row an entry about what was done, not about a call */
+export function expand(row: ActionRow): Expanded {
+  const target = targetOf(row);
+  const about = { entry: row.id, change_id: '' };
+  const refuse = (reason: string): Expanded => ({ changes: [], refusals: [{ ...target, ...about, reason }] });
+  if (row.code !== '') return refuse(NOT_DONE);
+  const change = (field: string, before: unknown, since: unknown): Change => {
+    return { ...target, ...about, field, before, since };
+  };
+  if (row.fields !== '') return expandFields(row, target, change);
+  const state = row.context === 'site' && row.site_id !== null ? STATES[row.action] : undefined;
+  if (state !== undefined) return { changes: [change(...state)], refusals: [] };
+  const { context, action, old_version, new_version } = row;
+  const isItem = target.kind === 'plugin' || target.kind === 'theme';
+  if (isItem && action === 'updated' && old_version !== '' && new_version !== '' && row.site_id !== null)
+    return { changes: [change('version', old_version, new_version)], refusals: [] };
+  const reason = REASONS[`${context} ${action}`] ?? REASONS[action];
+  return refuse(reason ?? (target.kind === 'other' ? OTHER : NO_IMAGE));
+}
+
+function targetOf({ site_id, context, slug, name, fields }: ActionRow): Target {
+  const live = /^\{"(post|comment)_status"/.exec(fields)?.[1] as 'post' | 'comment' | undefined;
+  if (site_id === null) {
+    const kind = RECORDS[context] ?? ON_SITES[context] ?? 'other';
+    return { site_id, kind, slug: kind === 'settings' ? name : slug, name };
+  }
+  return { site_id, kind: live ?? ON_SITES[context] ?? 'other', slug, name };
+}
+
+function expandFields(
+  row: ActionRow,
+  target: Target,
+  change: (field: string, before: unknown, since: unknown) => Change,
+): Expanded {
+  const fields = JSON.parse(row.fields) as Record<string, [unknown, unknown] | null>;
+  const { sites, ...others } = fields;
+  const changes: Change[] = [];
+  const refusals: Refusal[] = [];
+  for (const [field, values] of Object.entries(others)) {
+    const made = change(field, ...(values ?? [null, null]));
+    if (values === null) refusals.push({ ...target, entry: row.id, change_id: '', reason: `${field}: ${NO_IMAGE}` });
+    else if (values[1] === 'deleted')
+      refusals.push({ ...target, entry: row.id, change_id: '', reason: REASONS.deleted as string });
+    // A switch of a whole site is stored with it.
+    else if (field.startsWith('ignore_')) changes.push({ ...made, kind: 'site', slug: '' });
+    else if (field === 'suspended' && sites != null) changes.push({ ...made, sites: sites[0] as number[] });
+    else if (field === 'theme') changes.push({ ...made, slug: '', name: '' });
+    else if (field.startsWith('tag:') || target.kind === 'site') changes.push({ ...made, slug: '' });
+    else changes.push(made);
+  }
+  if (sites != null && fields.suspended === undefined) changes.push(...ofSites(sites, target, change));
+  return { changes, refusals };
+}
+
+/** Sites that lost or got a tag or a client along with a change of its record. */
+function ofSites(
+  [before, since]: [unknown, unknown],
+  { kind, slug }: Target,
+  change: (field: string, before: unknown, since: unknown) => Change,
+): Change[] {
+  const onSite = (site_id: number, field: string, was: unknown, is: unknown): Change => {
+    return { ...change(field, was, is), site_id, kind: 'site', slug: '', name: '' };
+  };
+  if (kind === 'tag') return (before as number[]).map((id) => onSite(id, `tag:${slug}`, true, false));
+  const now = new Map(since as [number, number | null][]);
+  return (before as [number, number | null][]).map(([id, owner]) =>
+    onSite(id, 'client_id', owner, now.get(id) ?? null),
+  );
+}
+
+/** Whether an entry can be undone by its kind and what is kept of it; null: that depends on what the call did. */
+export function canUndo(row: ActionRow): { can_undo: boolean | null; cannot_undo_because?: string } {
+  if (row.context === 'call') return { can_undo: null };
+  const { changes, refusals } = expand(row);
+  if (changes.length > 0) return { can_undo: true };
+  return { can_undo: false, cannot_undo_because: refusals[0]?.reason ?? 'It changed nothing.' };
+}
+
+/** Identifies a field of an object. */
+export function keyOf({ site_id, kind, slug, field }: Change): string {
+  return JSON.stringify([site_id, kind, slug, field]);
+}
+
+/** Newest first, of one field of one object each. */
+export function byField(changes: readonly Change[]): Map<string, Change[]> {
+  const found = new Map<string, Change[]>();
+  for (const change of [...changes].sort((a, b) => b.entry - a.entry)) {
+    const key = keyOf(change);
+    found.set(key, [...(found.get(key) ?? []), change]);
+  }
+  return found;
+}

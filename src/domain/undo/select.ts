@@ -1,0 +1,136 @@
+/** Which changes a caller means: of an entry of the log, of a call, of a run of updates, or all since a time. */
+
+import { ServiceError } from '../../runtime/errors.js';
+import type { ActionRow } from '../../store/action-log/action-log.js';
+import type { ToldRunItem } from '../../store/updates/runs.js';
+import { type Expanded, expand, type Target } from '../action-log/logged-changes.js';
+import { pastTime } from '../common/past-time.js';
+import type { Ctx } from '../context.js';
+import { oneOrAll, type SiteRef } from '../sites/resolve.js';
+import { UPDATE_TYPES } from '../updates/results.js';
+import { rollBackMember } from '../updates/runs/can-roll-back.js';
+import { knownRun } from '../updates/runs/runs.js';
+
+export interface UndoChoice {
+  /** An entry of the action log, or an update by the id that answers about updates have. */
+  change_id?: string | number | undefined;
+  run_id?: string | undefined;
+  /** ISO 8601. */
+  since?: string | undefined;
+  /** With since: part of the name of who did it. */
+  by?: string | undefined;
+  /** With since: only on this site. */
+  site_id_or_domain?: SiteRef | undefined;
+}
+
+/** What is undone, as a job keeps it. */
+export interface Selected {
+  /** Entries of the action log. */
+  entries: readonly number[];
+  run_id?: string;
+  change_id?: string;
+}
+
+/** Entries of one call of this operation. */
+const MOST_ENTRIES = 1_000;
+/** Items of a run. */
+const MOST_ITEMS = 5_000;
+const BY_WHAT = ['change_id', 'run_id', 'since'] as const;
+
+/** Throws `svc_invalid_input`, `svc_action_not_found`, `svc_change_not_found`, `svc_run_not_found`. */
+export async function select(ctx: Ctx, choice: UndoChoice): Promise<Selected> {
+  const given = BY_WHAT.filter((name) => choice[name] !== undefined);
+  if (given.length !== 1)
+    throw wrong(given[1] ?? 'change_id', 'one of change_id, run_id and since is needed, and only one', 'Send one.');
+  const { change_id, run_id, since, by, site_id_or_domain } = choice;
+  if (since === undefined && (by ?? site_id_or_domain) !== undefined) {
+    const field = by === undefined ? 'site_id_or_domain' : 'by';
+    throw wrong(field, `${field} only narrows since`, 'Send since as well, or remove it.');
+  }
+  if (since !== undefined) return { entries: await entriesSince(ctx, since, by, site_id_or_domain) };
+  if (run_id !== undefined) return { entries: [], run_id: (await knownRun(ctx, run_id)).id };
+  const text = String(change_id);
+  if (/^\d{1,15}$/.test(text)) return { entries: await entriesOf(ctx, Number(text)) };
+  if (text.includes('\0') || (await ctx.store.updateRuns.change(text)) === undefined)
+    throw new ServiceError('svc_change_not_found', 'There is no update with this change_id.', {
+      field: 'change_id',
+      advice: 'Send an id of list-actions-v1, or the change_id of an item of get-run-v1.',
+    });
+  return { entries: [], change_id: text };
+}
+
+async function entriesSince(
+  ctx: Ctx,
+  text: string,
+  by: string | undefined,
+  ref: SiteRef | undefined,
+): Promise<number[]> {
+  const since = pastTime('since', text, ctx.clock.now(), 'one change');
+  const [site_id] = (await oneOrAll(ctx, ref)) ?? [];
+  const found = await ctx.store.actionLog.doneSince({ since, site_id, actor: by }, MOST_ENTRIES + 1);
+  if (found.length > MOST_ENTRIES)
+    throw wrong(
+      'since',
+      `since: more than ${MOST_ENTRIES} changes were made since then`,
+      'Send a later time, or narrow it by who or by site.',
+    );
+  return found;
+}
+
+/** The entry, or all that the call did that it tells of. */
+async function entriesOf(ctx: Ctx, id: number): Promise<number[]> {
+  const [row] = await ctx.store.actionLog.byIds([id]);
+  if (row === undefined)
+    throw new ServiceError('svc_action_not_found', 'The log has no entry with this id.', {
+      field: 'change_id',
+      advice: 'Send an id of list-actions-v1.',
+    });
+  if (row.context !== 'call') return [id];
+  if (row.action !== 'called')
+    throw wrong('change_id', 'change_id: this entry only says how a call ended', 'Send the id of its entry "called".');
+  const found = await ctx.store.actionLog.doneByCall(row, MOST_ENTRIES + 1);
+  if (found.length > MOST_ENTRIES)
+    throw wrong('change_id', `change_id: this call made more than ${MOST_ENTRIES} changes`, 'Undo a part of them.');
+  return found;
+}
+
+/** The changes that are meant: all, or those on one site and of records. */
+export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): Promise<Expanded> {
+  const { entries, run_id, change_id } = selected;
+  const rows = entries.length === 0 ? [] : await ctx.store.actionLog.byIds(entries, siteId);
+  const expanded = withoutFollowing(rows).map(expand);
+  if (run_id !== undefined) {
+    const items = await ctx.store.updateRuns.told(run_id, siteId, MOST_ITEMS);
+    expanded.push(...items.map((item) => ofRunItem(ctx, item)));
+  }
+  if (change_id !== undefined) {
+    const item = await ctx.store.updateRuns.change(change_id);
+    if (item !== undefined) expanded.push(ofRunItem(ctx, item));
+  }
+  const isMeant = ({ site_id }: Target) => siteId === undefined || site_id === siteId;
+  return {
+    changes: expanded.flatMap(({ changes }) => changes).filter(isMeant),
+    refusals: expanded.flatMap(({ refusals }) => refusals).filter(isMeant),
+  };
+}
+
+/** Without the sites whose suspension followed that of their client, which is undone with it. */
+function withoutFollowing(rows: readonly ActionRow[]): ActionRow[] {
+  const callOf = ({ request_id, action }: ActionRow) => `${action} ${request_id}`;
+  const clients = new Set(rows.filter(({ context }) => context === 'client').map(callOf));
+  return rows.filter((row) => row.context !== 'site' || !/suspended$/.test(row.action) || !clients.has(callOf(row)));
+}
+
+function ofRunItem(ctx: Ctx, item: ToldRunItem): Expanded {
+  const { site_id, slug, name, change_id, old_version, new_version } = item;
+  const about = { site_id, kind: UPDATE_TYPES[item.type] ?? ('site' as const), slug, name, entry: 0, change_id };
+  const member = rollBackMember(item, ctx.clock.now());
+  // One that was rolled back is found to be as it was before.
+  if (!member.can_roll_back && item.state !== 'rolled_back')
+    return { changes: [], refusals: [{ ...about, reason: member.cannot_roll_back_because }] };
+  return { changes: [{ ...about, field: 'version', before: old_version, since: new_version }], refusals: [] };
+}
+
+function wrong(field: string, what: string, advice: string): ServiceError {
+  return new ServiceError('svc_invalid_input', `${what}. Nothing changed.`, { field, advice });
+}

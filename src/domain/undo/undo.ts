@@ -1,0 +1,211 @@
+/**
+ * Restores what changes replaced: one change, those of a call or of a run of updates, or all since a time. What was changed
+ * again since, and what is not known, is left as it is, with the reason.
+ */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import { cleanLine } from '../../../schemas/text.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Change, Expanded, Target } from '../action-log/logged-changes.js';
+import type { JobHandler } from '../actions/handler.js';
+import { runOnSites, runOrQueue } from '../actions/run-on-sites.js';
+import type { Ctx } from '../context.js';
+import { selectionOf } from '../sites/resolve.js';
+import { planSite, undoHandler } from './handler.js';
+import type { StepResult } from './on-site.js';
+import { digestOf, type Left, type Plan, planOf, refused, type Step, shown } from './plan.js';
+import { recordName, recordStates, undoCreations, undoRecords } from './records.js';
+import { changesOf, type Selected, select, type UndoChoice } from './select.js';
+
+export interface UndoInput extends UndoChoice {
+  /** Of a preview: refuses if the plan is another one by now. */
+  digest?: string | undefined;
+}
+
+/** Entries of each list in an answer. */
+const LISTED = 50;
+const MOST_NAME = 80;
+
+/** What `undoChanges` would do with the same input. Contacts sites where only they know their state; changes nothing. */
+export async function previewUndo(ctx: Ctx, input: UndoChoice) {
+  const { plan, urls } = await wholePlan(ctx, await select(ctx, input));
+  return {
+    dry_run: true as const,
+    queued: false,
+    digest: digestOf(plan),
+    undo: plan.steps.slice(0, LISTED).map((step) => stepView(step, urls)),
+    total_undo: plan.steps.length,
+    sites: new Set(plan.steps.flatMap(({ site_id }) => site_id ?? [])).size,
+    errors: plan.left.slice(0, LISTED).map((left) => leftView(left, urls)),
+    total_errors: plan.left.length,
+  };
+}
+
+/** Only finds what is meant: throws as `select`, and contacts no site. */
+export async function requireUndo(ctx: Ctx, input: UndoChoice): Promise<void> {
+  await select(ctx, input);
+}
+
+/** Throws as `select`, and `svc_undo_plan_changed`. What could not be done is in `errors`. */
+export async function undoChanges(ctx: Ctx, { digest, ...choice }: UndoInput) {
+  const selected = await select(ctx, choice);
+  if (digest !== undefined) await requireSame(ctx, selected, digest);
+  const expanded = await changesOf(ctx, selected);
+  const sites = await sitesOf(ctx, expanded);
+  const urls = urlsOf(sites);
+  const { steps, left } = await recordPlan(ctx, expanded);
+  const results = await undoRecords(ctx, steps);
+  const answer = await runOrQueue(ctx, undoHandler, selectionOf(sites), selected);
+  if (!answer.queued)
+    for (const { result } of answer.done) {
+      results.push(...result.results);
+      left.push(...result.left);
+    }
+  results.push(...(await undoCreations(ctx, steps)));
+  const failed = results.filter(({ error }) => error !== null).map(failureOf);
+  const onSites = answer.queued
+    ? []
+    : answer.failures.map(({ site, error }) => siteFailure(site, error.code, error.message));
+  const errors = [...failed, ...left, ...goneSites(expanded, urls), ...onSites];
+  const done = results.filter(({ error }) => error === null).map(({ step }) => step);
+  const job = answer.queued ? answer : answer.continued;
+  return {
+    queued: answer.queued,
+    ...(job === undefined ? {} : { job_id: job.job_id, status_url: job.status_url, sites_queued: job.sites_queued }),
+    undone: done.slice(0, LISTED).map((step) => stepView(step, urls)),
+    total_undone: done.length,
+    errors: errors.slice(0, LISTED).map((one) => leftView(one, urls)),
+    total_errors: errors.length,
+  };
+}
+
+async function requireSame(ctx: Ctx, selected: Selected, digest: string): Promise<void> {
+  const { plan } = await wholePlan(ctx, selected);
+  if (digestOf(plan) === digest) return;
+  throw new ServiceError(
+    'svc_undo_plan_changed',
+    'The plan is not the one with this digest any more. Nothing changed.',
+    {
+      field: 'digest',
+      advice: 'Preview with dry_run again, and show what it says now.',
+    },
+  );
+}
+
+type Urls = ReadonlyMap<number, string>;
+
+async function wholePlan(ctx: Ctx, selected: Selected): Promise<{ plan: Plan; urls: Urls }> {
+  const expanded = await changesOf(ctx, selected);
+  const sites = await sitesOf(ctx, expanded);
+  const records = await recordPlan(ctx, expanded);
+  const restored = new Set(records.steps.filter(isRestored).map(recordName));
+  const planner: JobHandler<Selected, Plan> = {
+    type: undoHandler.type,
+    failure: undoHandler.failure,
+    run: (own, target, meant) => planSite(own, target, meant, restored),
+  };
+  const { done, failures } = await runOnSites(ctx, planner, sites, selected);
+  const urls = urlsOf(sites);
+  const plans = [...done].sort((a, b) => a.target.site.id - b.target.site.id).map(({ result }) => result);
+  return {
+    plan: {
+      steps: [records, ...plans].flatMap(({ steps }) => steps),
+      left: [
+        ...[records, ...plans].flatMap(({ left }) => left),
+        ...goneSites(expanded, urls),
+        ...failures.map(({ site, error }) => siteFailure(site, error.code, error.message)),
+      ],
+    },
+    urls,
+  };
+}
+
+function isRestored({ field, back_to }: Step): boolean {
+  return field === 'record' && back_to !== null;
+}
+
+async function recordPlan(ctx: Ctx, { changes, refusals }: Expanded): Promise<Plan> {
+  const [records, others] = [changes.filter(isRecord), changes.filter((change) => !isRecord(change))];
+  const { steps, left } = planOf(records, await recordStates(ctx, records, others));
+  return { steps, left: [...left, ...refusals.filter(isRecord).map(refused)] };
+}
+
+function isRecord({ site_id }: Target): boolean {
+  return site_id === null;
+}
+
+function siteIds({ changes, refusals }: Expanded): number[] {
+  return [...new Set([...changes, ...refusals].flatMap(({ site_id }) => site_id ?? []))];
+}
+
+/** Those that are still there. */
+async function sitesOf(ctx: Ctx, expanded: Expanded): Promise<SiteRow[]> {
+  const ids = siteIds(expanded);
+  return ids.length === 0 ? [] : ctx.store.sites.candidates(ids);
+}
+
+function urlsOf(sites: readonly SiteRow[]): Urls {
+  return new Map(sites.map(({ id, url }) => [id, url]));
+}
+
+function goneSites(expanded: Expanded, urls: Urls): Left[] {
+  const left = [...expanded.changes, ...expanded.refusals] as (Change & { reason?: string })[];
+  return left
+    .filter(({ site_id }) => site_id !== null && !urls.has(site_id))
+    .map(({ site_id, kind, slug, name, entry, change_id }) => {
+      return {
+        site_id,
+        kind,
+        slug,
+        name,
+        entry,
+        change_id,
+        code: 'svc_site_not_found',
+        reason: 'The site was removed.',
+      };
+    });
+}
+
+function siteFailure({ id }: SiteRow, code: Left['code'], reason: string): Left {
+  return { site_id: id, kind: 'site', slug: '', name: '', entry: 0, change_id: '', code, reason };
+}
+
+function failureOf({ step, error }: StepResult): Left {
+  const { site_id, kind, slug, name, entries, change_id } = step;
+  const code = error?.code ?? 'svc_operation_failed';
+  return { site_id, kind, slug, name, entry: entries[0] ?? 0, change_id, code, reason: error?.message ?? '' };
+}
+
+function targetView({ site_id, kind, slug, name }: Target, urls: Urls) {
+  return {
+    site_id,
+    ...(site_id === null ? {} : { site_url: urls.get(site_id) ?? null }),
+    kind,
+    ...(slug === '' ? {} : { slug }),
+    ...(name === '' ? {} : { name: cleanLine(name, MOST_NAME) }),
+  };
+}
+
+function stepView(step: Step, urls: Urls) {
+  const { field, now, back_to, entries, change_id } = step;
+  return {
+    ...targetView(step, urls),
+    field,
+    now: siteWord(shown(now)),
+    back_to: siteWord(shown(back_to)),
+    action_ids: entries,
+    ...(change_id === '' ? {} : { change_id }),
+  };
+}
+
+function leftView(left: Left, urls: Urls) {
+  const { entry, change_id, code, reason } = left;
+  return {
+    ...targetView(left, urls),
+    ...(entry === 0 ? {} : { action_id: entry }),
+    ...(change_id === '' ? {} : { change_id }),
+    code,
+    message: reason,
+  };
+}

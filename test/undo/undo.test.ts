@@ -1,0 +1,302 @@
+/** Undo: each kind of change is restored as it was, by what sites and lists show; what cannot be is said beforehand. */
+
+import { createHash } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { PluginState } from '../../src/demo/state.js';
+import { verifyLog } from '../../src/domain/action-log/verify.js';
+import { ordinary, type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { ADMIN, type Answer } from '../support/harness.js';
+
+let app: SafetyApp;
+beforeAll(async () => {
+  app = await safetyApp({ config: { modules: ['comments', 'logs'] } });
+});
+beforeEach(() => {
+  app.clock.move(60_000);
+});
+
+const one = { site_id_or_domain: 1 };
+
+/** All that a change may reach: the sites' own state, and the records about them. */
+async function state(): Promise<string> {
+  const sites = app.fleet.sites.map(({ state: { plugins, themes, activeTheme, posts, comments } }) => ({
+    plugins: plugins.map(({ slug, version, active }) => [slug, version, active]),
+    themes: themes.map(({ slug, version }) => [slug, version]),
+    activeTheme,
+    posts: posts.map(({ id, status }) => [id, status]),
+    comments: comments.map(({ id, status }) => [id, status]),
+  }));
+  const all = (sql: string) => app.db.all(sql);
+  const records = await Promise.all([
+    all(
+      'SELECT s.id, s.url, s.name, s.client_id, s.suspended, s.disconnected > 0 AS off, d.notes, d.ssl_verify, d.ignore_plugins FROM site s JOIN site_detail d ON d.site_id = s.id ORDER BY s.id',
+    ),
+    all('SELECT id, name, color FROM tag ORDER BY id'),
+    all('SELECT * FROM site_tag ORDER BY 1, 2'),
+    all('SELECT id, name, email, phone, city, note, suspended FROM client ORDER BY id'),
+    all('SELECT site_id, type, slug, version FROM ignored_update ORDER BY 1, 2, 3, 4'),
+  ]);
+  const settings = await app.db.all("SELECT key, value FROM setting WHERE key LIKE 'general.%' ORDER BY key");
+  return createHash('sha256')
+    .update(JSON.stringify([sites, records, settings]))
+    .digest('hex');
+}
+
+/** The last entry about a call; with its id all that the call did is undone. */
+async function lastCall(): Promise<number> {
+  const { actions } = await app.call('list-actions', { contexts: 'call', per_page: 20 });
+  return actions.find(({ action }: { action: string }) => action === 'called').id;
+}
+
+const undo = (input: object) => app.safely('undo-change', { confirm: true, ...input });
+const preview = (input: object) => app.safely('undo-change', { dry_run: true, ...input });
+
+/** Makes a change, previews its undo, and undoes it; expects all as before. */
+async function thereAndBack(change: () => Promise<unknown>): Promise<{ plan: Answer; done: Answer }> {
+  const before = await state();
+  await change();
+  const changed = await state();
+  expect(changed).not.toBe(before);
+  const change_id = await lastCall();
+  const plan = await preview({ change_id });
+  expect(plan.errors).toEqual([]);
+  expect(plan.total_undo).toBeGreaterThan(0);
+  expect(await state()).toBe(changed);
+  const done = await undo({ change_id, digest: plan.digest });
+  expect(done.errors).toEqual([]);
+  expect(await state()).toBe(before);
+  // A second time there is nothing to undo.
+  const again = await undo({ change_id });
+  expect(again.total_undone).toBe(0);
+  expect(new Set(again.errors.map(({ code }: Answer) => code))).toEqual(new Set(['svc_already_undone']));
+  expect(await state()).toBe(before);
+  return { plan, done };
+}
+
+describe('what is restored as it was', () => {
+  const plugin = () => ordinary(app.site(0)).find(({ active }) => active) as PluginState;
+
+  it('a plugin that was deactivated', async () => {
+    const { plan, done } = await thereAndBack(() =>
+      app.call('deactivate-site-plugins', { ...one, slugs: [plugin().slug] }),
+    );
+    expect(plan.undo).toMatchObject([{ site_id: 1, kind: 'plugin', field: 'active', now: 'false', back_to: 'true' }]);
+    expect(done.undone).toHaveLength(1);
+  });
+
+  it('the theme that was active', async () => {
+    const { themes, activeTheme } = app.site(0).state;
+    const other = themes.find(({ slug }) => slug !== activeTheme);
+    await thereAndBack(() => app.call('activate-site-theme', { ...one, slug: other?.slug }));
+  });
+
+  it('an update of a plugin, from the copy of the guard', async () => {
+    const { slug, version } = app.offer(app.site(0), 0, '98.0');
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    const { plan } = await thereAndBack(() => app.safely('update-site-plugins', { ...one, slugs: [slug] }));
+    expect(plan.undo).toMatchObject([{ slug, field: 'version', now: '98.0', back_to: version }]);
+  });
+
+  it('tags of sites, also new ones', async () => {
+    await app.call('add-tag', { name: 'Old' });
+    await app.call('tag-sites', { site_ids_or_domains: [1, 2], add: ['Old'] });
+    await thereAndBack(() =>
+      app.call('tag-sites', { site_ids_or_domains: [1, 2, 3], add: ['New'], remove: ['Old'], create: true }),
+    );
+  });
+
+  it('a tag that was deleted, with its id and its sites', async () => {
+    const { id } = await app.call('add-tag', { name: 'Gone', color: '#112233' });
+    await app.call('tag-sites', { site_ids_or_domains: [1, 3], add: ['Gone'] });
+    await thereAndBack(() => app.call('delete-tag', { tag_id: id, confirm: true }));
+  });
+
+  it('name, colour, notes, client and other settings of a site', async () => {
+    const { id } = await app.call('add-tag', { name: 'Blue', color: '#0000ff' });
+    await thereAndBack(() => app.call('update-tag', { tag_id: id, name: 'Red', color: '#ff0000' }));
+    const client = await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
+    await thereAndBack(() =>
+      app.call('update-site', {
+        ...one,
+        name: 'Renamed',
+        notes: 'Ring first',
+        client_id: client.id,
+        ssl_verify: false,
+        add_tags: [id],
+      }),
+    );
+  });
+
+  it('a client: added with sites, changed, suspended, deleted', async () => {
+    await thereAndBack(() =>
+      app.call('add-client', { name: 'Bo', client_email: 'bo@example.com', selected_sites: [2, 3] }),
+    );
+    const { id: client_id } = await app.call('add-client', {
+      name: 'Cy',
+      client_email: 'cy@example.com',
+      selected_sites: [1, 2],
+    });
+    const ref = { client_id_or_email: client_id };
+    await thereAndBack(() =>
+      app.call('update-client', { ...ref, city: 'Rome', note: 'Pays late', selected_sites: [2, 3] }),
+    );
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    await thereAndBack(() => app.call('suspend-client', ref));
+    await thereAndBack(() => app.safely('delete-client', { ...ref, confirm: true }));
+    await app.safely('unsuspend-site', one);
+  });
+
+  it('a suspension, and its end', async () => {
+    await thereAndBack(() => app.call('suspend-sites', { site_ids_or_domains: [1, 2] }));
+    await app.call('suspend-site', { site_id_or_domain: 3 });
+    await thereAndBack(() => app.safely('unsuspend-site', { site_id_or_domain: 3 }));
+    await app.safely('unsuspend-site', { site_id_or_domain: 3 });
+  });
+
+  it('ignored updates', async () => {
+    await thereAndBack(() => app.call('ignore-site-plugins', { ...one, slugs: [plugin().slug], action: 'add' }));
+  });
+
+  it('the states of posts and comments', async () => {
+    const { posts, comments } = app.site(0).state;
+    const published = posts.find(({ status, type }) => status === 'publish' && type === 'post');
+    const [approved] = comments;
+    if (approved !== undefined) approved.status = 'approved';
+    const post = { ...one, post_id: published?.id };
+    await thereAndBack(() => app.call('set-post-status', { ...post, step: 'unpublish' }));
+    await thereAndBack(() => app.call('set-post-status', { ...post, step: 'trash' }));
+    for (const action of ['unapprove', 'spam', 'trash'])
+      await thereAndBack(() => app.call('moderate-comments', { ...one, comment_ids: [approved?.id], action }));
+  });
+
+  it('everything since a time, and an undo itself', async () => {
+    const before = await state();
+    app.clock.move(1_000);
+    const since = new Date(app.clock.now()).toISOString();
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    await app.call('update-site', { ...one, notes: 'First' });
+    app.clock.move(1_000);
+    await app.call('update-site', { ...one, notes: 'Second' });
+    await app.call('deactivate-site-plugins', { ...one, slugs: [plugin().slug] });
+    const changed = await state();
+    const done = await undo({ since });
+    expect(done).toMatchObject({ errors: [], total_undone: 3 });
+    expect(await state()).toBe(before);
+    const call = await lastCall();
+    expect((await undo({ change_id: call })).errors).toEqual([]);
+    expect(await state()).toBe(changed);
+    await undo({ since });
+    expect(await state()).toBe(before);
+  });
+});
+
+describe('what is left alone', () => {
+  it('what was changed again since, which is said beforehand', async () => {
+    await app.call('update-site', { ...one, notes: '' });
+    await app.call('update-site', { ...one, name: 'Mine', notes: 'Mine' });
+    const change_id = await lastCall();
+    await app.call('update-site', { ...one, name: 'Theirs' });
+    const errors = [
+      { site_id: 1, kind: 'site', code: 'svc_changed_since', message: expect.stringContaining('Theirs') },
+    ];
+    expect(await preview({ change_id })).toMatchObject({ undo: [{ field: 'notes' }], errors });
+    expect(await undo({ change_id })).toMatchObject({ undone: [{ field: 'notes' }], errors });
+    expect(await app.call('get-site', one)).toMatchObject({ name: 'Theirs', notes: '' });
+  });
+
+  it('what a person changed on the site itself', async () => {
+    const { posts } = app.site(0).state;
+    const post = posts.find(({ status, type }) => status === 'publish' && type === 'post');
+    await app.call('set-post-status', { ...one, post_id: post?.id, step: 'unpublish' });
+    const change_id = await lastCall();
+    if (post !== undefined) post.status = 'private';
+    expect(await preview({ change_id })).toMatchObject({ total_undo: 0, errors: [{ code: 'svc_changed_since' }] });
+    expect(await undo({ change_id })).toMatchObject({ total_undone: 0, errors: [{ code: 'svc_changed_since' }] });
+    expect(post?.status).toBe('private');
+  });
+
+  it.each([
+    [
+      'delete-site-plugins',
+      () => ({ slugs: [ordinary(app.site(1)).find(({ active }) => !active)?.slug], confirm: true }),
+    ],
+    ['update-site-core', () => ({})],
+  ])('what cannot be undone, with the reason: %s', async (name, input) => {
+    app.site(1).state.wpUpdate = '99.0';
+    for (const plugin of ordinary(app.site(1)).slice(-1)) plugin.active = false;
+    await app.call('sync-sites', { site_ids_or_domains: [2] });
+    await app.safely(name, { site_id_or_domain: 2, ...input() });
+    const before = await state();
+    const found = await preview({ change_id: await lastCall() });
+    expect(found).toMatchObject({ total_undo: 0, errors: [{ code: 'svc_not_undoable' }] });
+    expect(found.errors[0].message).not.toBe('');
+    expect((await undo({ change_id: await lastCall() })).total_undone).toBe(0);
+    expect(await state()).toBe(before);
+  });
+
+  it('an update whose copy is gone', async () => {
+    const site = app.site(2);
+    const { slug } = app.offer(site, 0, '97.0');
+    await app.call('sync-sites', { site_ids_or_domains: [3] });
+    const { run_id } = await app.safely('update-site-plugins', { site_id_or_domain: 3, slugs: [slug] });
+    site.guard?.kept.splice(0);
+    expect(await preview({ run_id })).toMatchObject({ total_undo: 0, errors: [{ slug, code: 'svc_not_undoable' }] });
+  });
+
+  it('everything, if the plan is not the one that was shown', async () => {
+    await app.call('update-site', { ...one, name: 'A', notes: 'B' });
+    const change_id = await lastCall();
+    const { digest } = await preview({ change_id });
+    await app.call('update-site', { ...one, name: 'C' });
+    const before = await state();
+    const refused = await app.fail('undo-change', { change_id, digest, confirm: true });
+    expect(refused.code).toBe('svc_undo_plan_changed');
+    expect(await state()).toBe(before);
+  });
+});
+
+describe('the call', () => {
+  it('needs one choice, a confirmation and the right to write', async () => {
+    const change_id = await lastCall();
+    expect((await app.fail('undo-change', { confirm: true })).code).toBe('svc_invalid_input');
+    expect((await app.fail('undo-change', { change_id, run_id: 'run_1', confirm: true })).code).toBe(
+      'svc_invalid_input',
+    );
+    expect((await app.fail('undo-change', { change_id, by: 'x', confirm: true })).code).toBe('svc_invalid_input');
+    expect((await app.fail('undo-change', { change_id, everything: true })).code).toBe('ability_invalid_input');
+    expect((await app.fail('undo-change', { change_id })).code).toBe('svc_confirmation_required');
+    expect((await app.fail('undo-change', { change_id: 999_999, confirm: true })).code).toBe('svc_action_not_found');
+    expect((await app.fail('undo-change', { change_id: 'nothing', confirm: true })).code).toBe('svc_change_not_found');
+    expect((await app.fail('undo-change', { run_id: 'nothing', dry_run: true })).code).toBe('svc_run_not_found');
+    const reader = { ...ADMIN, id: 2, name: 'eve', rights: ['read' as const] };
+    expect((await app.fail('undo-change', { change_id, confirm: true }, { actor: reader })).code).toBe(
+      'svc_permission_denied',
+    );
+  });
+
+  it('is told in the log: which entries it undid, and what of them can be undone', async () => {
+    await app.call('update-site', { ...one, notes: 'Told' });
+    const { actions } = await app.call('list-actions', { contexts: 'site', per_page: 1 });
+    const [{ id }] = actions;
+    expect(actions).toMatchObject([{ can_undo: true, undoes: [] }]);
+    await undo({ change_id: id });
+    const after = await app.call('list-actions', { contexts: 'site', per_page: 1 });
+    expect(after.actions).toMatchObject([{ operation: 'svc/undo-change-v1', undoes: [id], can_undo: true }]);
+    const call = await app.call('list-actions', { contexts: 'call', per_page: 1 });
+    expect(call.actions).toMatchObject([{ can_undo: null }]);
+    expect(await verifyLog(app.ctx())).toMatchObject({ valid: true });
+  });
+
+  it('keeps no secret in the log, and says of it that it is not restored', async () => {
+    await app.call('update-site', {
+      ...one,
+      http_user: 'walrus',
+      http_pass: 'zebra-77',
+      notes: 'http://u:ocelot-4@x.example/',
+    });
+    const kept = await app.db.all('SELECT fields FROM action_log');
+    for (const secret of ['walrus', 'zebra-77', 'ocelot-4']) expect(JSON.stringify(kept)).not.toContain(secret);
+    const plan = await preview({ change_id: await lastCall() });
+    expect(plan).toMatchObject({ total_undo: 0, total_errors: 3 });
+  });
+});

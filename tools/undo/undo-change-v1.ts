@@ -1,0 +1,38 @@
+import { called, confirmation, siteRef, token } from '../../schemas/common.js';
+import { undoAnswer } from '../../schemas/undo.js';
+import { z } from '../../schemas/zod.js';
+import { integerOrText } from '../../schemas/zod-internals.js';
+import { previewUndo, requireUndo, undoChanges } from '../../src/domain/undo/undo.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/undo-change-v1',
+  title: 'Undo changes',
+  about:
+    'Restores what a change, a call, a run of updates, or everything since a time replaced. What was changed again since is left alone.',
+  instructions: 'Show the user a dry_run, then send its digest with confirm.',
+  effect: 'destroy',
+  // What it restores may be either.
+  change: () => [{ kind: 'updates', sites: 'planned' }, { kind: 'settings' }],
+  idempotent: true,
+  multi: true,
+
+  input: () =>
+    z.object({
+      change_id: integerOrText()
+        .optional()
+        .describe('Id of list-actions-v1 (a call: all it did), or change_id of an update.'),
+      run_id: token(100).optional().describe('All of a run of updates.'),
+      since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),
+      by: called().optional().describe('With since: part of the name of who did it.'),
+      site_id_or_domain: siteRef().optional().describe('With since: on this site.'),
+      digest: token(64).optional().describe('Of the preview; refused if the plan differs by now.'),
+      ...confirmation(),
+    }),
+
+  output: undoAnswer,
+
+  requireTarget: (input, ctx) => requireUndo(ctx, input),
+  preview: (input, ctx) => previewUndo(ctx, input),
+  handle: ({ confirm: _confirm, dry_run: _dry, ...input }, ctx) => undoChanges(ctx, input),
+});
