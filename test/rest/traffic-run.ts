@@ -664,6 +664,9 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
     {},
     '?site=1&operation=a&request_id=b&by=c&via=rest,mcp&contexts=call,tag&result=failed&page=2',
   );
+  await send('POST', '/actions/undo', {}, { since: '2026-01-01', site: 1, dry_run: true });
+  await send('POST', '/actions/undo', {}, { change_id: 'nothing', confirm: true });
+  await send('POST', '/actions/undo', {}, { run_id: 'run', confirm: true });
   await get('/actions/export', {}, '?limit=20');
   await get('/actions/export', {}, '?after=3&limit=2&format=ocsf');
   await get('/actions/verify');
