@@ -352,6 +352,12 @@ export const CASES: readonly OperationCase[] = [
   operation('control-rollout', [...CONFIRM, 'svc_rollout_not_found', 'svc_rest_conflict'], async (walk) => {
     return { ...(await startedRollout(walk)), action: 'pause', confirm: true };
   }),
+  operation(
+    'undo-change',
+    [...CONFIRM, ...SITE, 'svc_action_not_found', 'svc_change_not_found', 'svc_run_not_found', 'svc_undo_plan_changed'],
+    { since: '2026-01-01', confirm: true },
+    { since: '2026-01-01', by: 'admin', ...site, dry_run: true },
+  ),
   // New operations: above this line (`npm run new:operation` puts them here). Deletions come last.
   operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({

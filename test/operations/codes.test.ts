@@ -145,6 +145,10 @@ describe('inputs that contradict each other or name nothing', () => {
     await refused('search-changes', 'svc_invalid_input', { until: '2999-01-01' });
     await refused('search-changes', 'svc_tag_not_found', { tag: 'nothing' });
     await refused('list-actions', 'svc_invalid_input', { since: '2999-01-01' });
+    await refused('undo-change', 'svc_action_not_found', { change_id: 999_999, confirm: true });
+    await refused('undo-change', 'svc_change_not_found', { change_id: 'nothing', confirm: true });
+    await refused('undo-change', 'svc_run_not_found', { run_id: 'nothing', confirm: true });
+    await refused('undo-change', 'svc_undo_plan_changed', { since: '2026-01-01', digest: 'x', confirm: true });
     const call = { action: 'ignore', type: 'plugin', slug: 'no-such-slug' };
     await refused('ignore-update-everywhere', 'svc_invalid_input', call);
   });

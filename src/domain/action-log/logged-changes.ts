@@ -67,11 +67,11 @@ const STATES: Readonly<Record<string, readonly [field: string, before: boolean, 
 const REASONS: Readonly<Record<string, string>> = {
   'core updated': 'WordPress itself cannot be rolled back: restore a backup of the site.',
   'translation updated': 'Translations cannot be rolled back.',
-  'site added': 'A site that was added is removed with delete-site-v1.',
+  'site added': 'Remove the site to undo this.',
   'site deleted': 'The record of a site that was removed is gone: add the site again.',
-  'site reconnected': 'A connection is ended with disconnect-site-v1.',
+  'site reconnected': 'Disconnect the site to undo this.',
   deleted: 'What was deleted is gone.',
-  'rolled-back': 'An update that was rolled back is made again with run-updates-v1.',
+  'rolled-back': 'Update it again to undo this.',
 };
 const NO_IMAGE = 'What it was before is not in the log.';
 const NOT_DONE = 'It was not done, so there is nothing to undo.';
