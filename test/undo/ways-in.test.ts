@@ -32,6 +32,8 @@ describe('over REST', () => {
     const done = await ask({ change_id: id, digest: plan.body.data.digest, confirm: true });
     expect(done.body).toMatchObject({ success: 1, data: { total_undone: 2, total_errors: 0 } });
     expect(await settings()).toEqual(before);
+    const changes = await app.rest('GET /fleet/changes?kinds=setting,settings');
+    expect(changes.body.data.map(({ action_id }: Answer) => action_id)).toContain(id);
     const log = (await app.rest('GET /actions?contexts=settings')).body.data;
     expect(log).toMatchObject([{ operation: 'POST /actions/undo', undoes: [id] }, { id }]);
     expect((await app.rest('GET /actions/verify')).body.data).toMatchObject({ valid: true });
@@ -88,7 +90,13 @@ describe('a run of updates', () => {
 describe('across a restart', () => {
   it('a job of an undo goes on where the last process ended, and each site is told once', async () => {
     const db = `file:${join(tempFolder('undo'), 'fleet.db')}`;
-    const config = { db, batch_threshold: 2, job_chunk: 1, job_delay_ms: 0, secret_key: Buffer.alloc(32, 7).toString('base64') };
+    const config = {
+      db,
+      batch_threshold: 2,
+      job_chunk: 1,
+      job_delay_ms: 0,
+      secret_key: Buffer.alloc(32, 7).toString('base64'),
+    };
     const app = await testApp({ sites: 4, jobs: false, config });
     for (let at = 0; at < 4; at++) await app.connect(at);
     await app.call('tag-sites', { site_ids_or_domains: [1, 2, 3, 4], add: ['Wrong'], create: true });

@@ -380,6 +380,11 @@ export const en = {
       return words[subject.split(':')[0] ?? ''] ?? subject;
     },
   },
+  undoPlan: {
+    title: 'Undo this change?',
+    step: (what: string, now: string, before: string) => `${what}: ${now} becomes ${before} again`,
+    left: 'Left as it is:',
+  },
   rollBack: {
     button: 'Roll back',
     title: (name: string, version: string) => `Roll ${name} back to ${version}?`,
@@ -398,6 +403,7 @@ export const en = {
       suspend: 'Suspend',
       unsuspend: 'Lift suspension',
       extension: 'Plugins and themes',
+      undo: 'Undo',
       destroy_sessions: 'End administrator sessions',
       renew_connections: 'Renew connections',
       disconnect_all_sites: 'Disconnect all sites',

@@ -16,6 +16,7 @@ import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
+import { UndoChange } from './undo-change.js';
 
 const PER_PAGE = 50;
 const DAYS = [1, 7, 30, 90, 365] as const;
@@ -130,12 +131,13 @@ interface Change {
   by: string;
   via: string;
   result: 'done' | 'failed';
+  action_id: number | null;
   undo: 'roll_back' | 'activate' | 'deactivate' | 'suspend' | 'unsuspend' | null;
 }
 
 function Entry({ entry }: { entry: Change }) {
   const write = useMayWrite();
-  const { site_id, site_name, what, by, via, at, result } = entry;
+  const { site_id, site_name, what, by, via, at, result, undo, action_id } = entry;
   return (
     <li>
       <div class="what">
@@ -149,7 +151,8 @@ function Entry({ entry }: { entry: Change }) {
           {t.who(by) || t.activity.unknownUser} · {t.history.vias[via] ?? via} · <Time iso={at} />
         </span>
       </div>
-      {write && site_id !== null && <TakeBack entry={entry} site={site_id} />}
+      {write && site_id !== null && undo !== null && <TakeBack entry={entry} site={site_id} />}
+      {write && undo === null && action_id !== null && <UndoChange id={action_id} what={what} />}
     </li>
   );
 }

@@ -64,6 +64,7 @@ const recordOf = (row: FleetChangeRow) => ({
   new_version: cleanLine(row.new_value, NAME),
   result: row.code === '' ? ('done' as const) : ('failed' as const),
   undo: undoOf(row),
+  action_id: row.kept === 1 && row.code === '' && !/^(de)?activated$/.test(row.action) ? row.id : null,
 });
 
 export const UNDO = ['roll_back', 'activate', 'deactivate', 'suspend', 'unsuspend'] as const;

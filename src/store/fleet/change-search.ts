@@ -54,6 +54,8 @@ export interface FleetChangeRow extends Row {
   code: string;
   old_value: string;
   new_value: string;
+  /** 1 = the log has what it replaced. */
+  kept: number;
 }
 
 interface KindCount extends Row {
@@ -87,7 +89,7 @@ const TABLES: Record<ChangeSource, Table> = {
     when: 'c.created',
     unit: 1000,
     columns: `'wpadmin' AS source, c.id * 2 AS listed_id, c.created * 1000 AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
-      'site' AS via, '' AS code, c.old_value, c.new_value`,
+      'site' AS via, '' AS code, c.old_value, c.new_value, 0 AS kept`,
     actor: 'c.user_login',
     item: 'c.item',
     via: "'site'",
@@ -100,7 +102,7 @@ const TABLES: Record<ChangeSource, Table> = {
     when: 'c.at',
     unit: 1,
     columns: `'dashboard' AS source, c.id * 2 + 1 AS listed_id, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,
-      c.old_version AS old_value, c.new_version AS new_value`,
+      c.old_version AS old_value, c.new_version AS new_value, c.fields LIKE '%[%' AS kept`,
     actor: 'c.actor',
     item: 'c.name',
     via: 'c.via',

@@ -129,6 +129,7 @@ export const fleetChangeShape = once(() =>
     by: z.string(),
     via: z.string().describe('site = on the site itself.'),
     result: z.enum(['done', 'failed']),
+    action_id: int().nullable().describe('For POST /actions/undo; null = the log does not have what it replaced.'),
     undo: z.enum(UNDO).nullable().describe('What takes it back; null = nothing does, or the site has changed since.'),
   }),
 );

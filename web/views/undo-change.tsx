@@ -1,0 +1,79 @@
+/** Undoing a change, after its plan was shown: what is restored to what, and what is left as it is. */
+
+import { Undo2 } from 'lucide';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Loaded } from '../parts/states.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+
+export function UndoChange({ id, what }: { id: number; what: string }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button small icon={Undo2} label={`${t.undo}: ${what}`} onClick={() => setOpen(true)}>
+        {t.undo}
+      </Button>
+      {open && <Plan id={id} what={what} close={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Plan({ id, what, close }: { id: number; what: string; close: () => void }) {
+  const plan = useLoad(`undo:${id}`, async (signal) => {
+    const body = { change_id: String(id), dry_run: true };
+    return (await answer(api.POST('/actions/undo', { body, signal }))).data;
+  });
+  const undo = async () => {
+    const body = { change_id: String(id), confirm: true, digest: plan.data?.digest };
+    await trying(async () => (await answer(api.POST('/actions/undo', { body }))).message);
+    close();
+    refresh('history:', 'site:', 'sites:', 'now:', 'tags:', 'clients:', 'settings:');
+  };
+  const possible = (plan.data?.total_undo ?? 0) > 0;
+  return (
+    <Dialog
+      title={t.undoPlan.title}
+      onClose={close}
+      {...(possible && {
+        confirm: (
+          <Button kind="main" icon={Undo2} onClick={undo}>
+            {t.undo}
+          </Button>
+        ),
+      })}
+    >
+      <p>{what}</p>
+      <Loaded of={plan}>
+        {({ undo: steps = [], errors }) => (
+          <>
+            {steps.length > 0 && (
+              <ul>
+                {steps.map(({ site_url, name, slug, field, now, back_to }) => (
+                  <li key={`${site_url} ${name} ${slug} ${field}`}>
+                    {t.undoPlan.step([site_url, name, field].filter(Boolean).join(' · '), now, back_to)}
+                  </li>
+                ))}
+              </ul>
+            )}
+            {errors.length > 0 && (
+              <>
+                <p>{t.undoPlan.left}</p>
+                <ul>
+                  {errors.map(({ site_url, name, message, action_id }) => (
+                    <li key={`${site_url} ${name} ${action_id} ${message}`}>
+                      {[site_url, name, message].filter(Boolean).join(' · ')}
+                    </li>
+                  ))}
+                </ul>
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
