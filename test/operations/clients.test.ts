@@ -173,8 +173,16 @@ describe('add-client', () => {
       updated_at: '2025-06-15T12:00:00Z',
     });
     expect(await app.call('get-client', { client_id_or_email: 'a@example.com' })).toEqual(client);
-    expect(app.events).toEqual([
-      { name: 'client.added', at: NOON, facts: { client_id: client.id, client_name: 'A & B', sites: 1 } },
+    expect(app.events).toMatchObject([
+      {
+        name: 'client.added',
+        at: NOON,
+        facts: { client_id: client.id, client_name: 'A & B', sites: 1 },
+        changed: {
+          record: [null, { name: 'A & B', phone: '+47 1', ...details }],
+          sites: [[[site, null]], [[site, client.id]]],
+        },
+      },
     ]);
   });
 

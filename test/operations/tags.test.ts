@@ -92,7 +92,12 @@ describe('add-tag', () => {
       created_at: '2025-06-15T12:00:00Z',
     });
     expect(await app.call('add-tag', { name: 'Plain' })).toMatchObject({ color: null });
-    expect(app.events[0]).toEqual({ name: 'tag.created', at: NOON, facts: { tag_id: 1, tag_name: 'A & B < C' } });
+    expect(app.events[0]).toEqual({
+      name: 'tag.created',
+      at: NOON,
+      facts: { tag_id: 1, tag_name: 'A & B < C' },
+      changed: { record: [null, { name: 'A & B < C', color: '#abCDef' }] },
+    });
     expect((await app.refusal('add-tag', { name: 'a & b < c' })).code).toBe('svc_already_exists');
   });
 

@@ -67,9 +67,9 @@ export async function previewDeleteTag(ctx: Ctx, id: number) {
 /** Sites stay, links to sites and costs are removed. Throws `svc_tag_not_found`, for a repeated call too. */
 export async function deleteTag(ctx: Ctx, id: number) {
   const tag = await findTag(ctx, id);
-  const { sites, costs } = await reading(() => ctx.store.tags.links(id));
   const removed = await changing('The tag was not deleted.', () => ctx.store.tags.remove(id));
-  if (!removed) throw notFound(id);
+  if (removed === undefined) throw notFound(id);
+  const { sites, costs } = removed;
   ctx.events.emit({
     name: 'tag.deleted',
     facts: { ...head(tag), sites: tag.sites_count },

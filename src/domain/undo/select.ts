@@ -35,6 +35,7 @@ export interface Selected {
 const MOST_ENTRIES = 1_000;
 /** Items of a run. */
 const MOST_ITEMS = 5_000;
+/** What spreads over several runs is another choice here, of their `run_id`s. */
 const BY_WHAT = ['change_id', 'run_id', 'since'] as const;
 
 /** Throws `svc_invalid_input`, `svc_action_not_found`, `svc_change_not_found`, `svc_run_not_found`. */

@@ -31,12 +31,14 @@ export async function siteStates(
   for (const [key, ofField] of byField(changes)) {
     const newest = ofField[0] as Change;
     const oldest = ofField.at(-1) as Change;
-    states.set(key, await stateOf(known, newest, oldest, restored).catch(reasonOf));
+    states.set(key, await stateOf(known, newest, oldest, restored).catch((error: unknown) => reasonOf(ctx, error)));
   }
   return states;
 }
 
-function reasonOf(error: unknown): State {
+/** A call that was cut off has learned nothing: what continues it asks again. */
+function reasonOf(ctx: Ctx, error: unknown): State {
+  if (ctx.signal.aborted) throw error;
   return { reason: asServiceError(error).message };
 }
 

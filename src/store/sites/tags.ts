@@ -72,6 +72,21 @@ async function orNameTaken(work: Promise<BatchResult[]>): Promise<TagWrite> {
   }
 }
 
+/** The sites that have a tag, and how many costs are for it. */
+export interface TagLinks {
+  sites: number[];
+  costs: number;
+}
+
+const linksOf = (id: number) => [
+  sql('SELECT site_id FROM site_tag WHERE tag_id = ? ORDER BY site_id', id),
+  sql('SELECT count(*) AS n FROM cost_target WHERE tag_id = ?', id),
+];
+
+function linksIn(sites: readonly Row[] = [], costs: readonly Row[] = []): TagLinks {
+  return { sites: sites.map((row) => Number(row.site_id)), costs: Number(costs[0]?.n) };
+}
+
 export function createTags(db: Db) {
   const oneTag = (condition: string, ...args: Value[]) =>
     sql(`SELECT ${FULL}, ${SITES_COUNT} FROM tag t WHERE ${condition}`, ...args);
@@ -132,12 +147,9 @@ export function createTags(db: Db) {
     },
 
     /** The sites that have the tag, and how many costs are for it. */
-    async links(id: number): Promise<{ sites: number[]; costs: number }> {
-      const [sites, costs] = await db.read([
-        sql('SELECT site_id FROM site_tag WHERE tag_id = ? ORDER BY site_id', id),
-        sql('SELECT count(*) AS n FROM cost_target WHERE tag_id = ?', id),
-      ]);
-      return { sites: (sites ?? []).map((row) => Number(row.site_id)), costs: Number(costs?.[0]?.n) };
+    async links(id: number): Promise<TagLinks> {
+      const [sites, costs] = await db.read(linksOf(id));
+      return linksIn(sites, costs);
     },
 
     /** Creates a tag that was deleted again, with the id it had. */
@@ -184,10 +196,10 @@ export function createTags(db: Db) {
       );
     },
 
-    /** Links to sites and costs are removed by their foreign keys. False if it no longer existed. */
-    async remove(id: number): Promise<boolean> {
-      const { changes } = await db.run('DELETE FROM tag WHERE id = ?', [id]);
-      return changes > 0;
+    /** Links to sites and costs are removed by their foreign keys; returns which. Undefined if it no longer existed. */
+    async remove(id: number): Promise<TagLinks | undefined> {
+      const [sites, costs, removed] = await db.batch([...linksOf(id), sql('DELETE FROM tag WHERE id = ?', id)]);
+      return removed?.changes === 0 ? undefined : linksIn(sites?.rows, costs?.rows);
     },
 
     /** Clients with at least one site that has the tag, once each, in name order. */
