@@ -4,6 +4,7 @@
  */
 
 import { Hono } from 'hono';
+import { fingerprintOf, type IdempotencyKey, idempotencyKey } from '../../domain/access/idempotency.js';
 import { requireModule } from '../../domain/settings/modules.js';
 import type { Call } from '../../operation/operation.js';
 import { UNINTERRUPTED } from '../../runtime/abort-signals.js';
@@ -23,7 +24,6 @@ import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
 import { utf8 } from '../http/utf8.js';
 import { askedDigest, heldRevisions } from './etag.js';
 import { membersOf } from './fields.js';
-import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
 import { createLiveEvents } from './live-events.js';
 import { createMatcher, type Match, type Matcher } from './match.js';

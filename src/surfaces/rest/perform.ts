@@ -1,9 +1,9 @@
 /** REST rows as callables, for both sides of the thread boundary. */
 
+import { type IdempotencyKey, type Performed, runOnce } from '../../domain/access/idempotency.js';
 import { requireModule } from '../../domain/settings/modules.js';
 import type { Callable } from '../../operation/operation.js';
 import { ServiceError } from '../../runtime/errors.js';
-import { type IdempotencyKey, type Performed, runOnce } from './idempotency.js';
 import { routes } from './index.js';
 import type { Route } from './route.js';
 

@@ -4,9 +4,11 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { Ctx } from '../../domain/context.js';
 import { asServiceError, type ErrorCode, type ErrorDetails, ServiceError } from '../../runtime/errors.js';
-import type { RouteAnswer } from './route.js';
+import type { Ctx } from '../context.js';
+
+/** Members of an answer. */
+type Answer = Record<string, unknown>;
 
 /** Identifies a repeatable call. Plain data, because it is passed between threads. */
 export interface IdempotencyKey {
@@ -17,7 +19,7 @@ export interface IdempotencyKey {
 }
 
 export interface Performed {
-  answer: RouteAnswer;
+  answer: Answer;
   /** The answer is that of an earlier call. */
   replayed: boolean;
   /** The caller already has this answer, so it contains only the revision. */
@@ -48,18 +50,14 @@ export function fingerprintOf(parts: readonly string[]): string {
 
 const WAITS: ReadonlySet<ErrorCode> = new Set(['svc_approval_required', 'svc_approval_refused']);
 
-type Stored = { answer: RouteAnswer } | { error: { code: ErrorCode; message: string; details: ErrorDetails } };
+type Stored = { answer: Answer } | { error: { code: ErrorCode; message: string; details: ErrorDetails } };
 
 /**
  * Runs `work` unless the key has been used. Cancellations (499), failures of ours or of a site (5xx), and what waits for an approval are not stored:
  * a repeat tries again.
  * Throws `svc_idempotency_key_reused` 422 and `svc_idempotency_in_progress` 409.
  */
-export async function runOnce(
-  ctx: Ctx,
-  idempotent: IdempotencyKey,
-  work: () => Promise<RouteAnswer>,
-): Promise<Performed> {
+export async function runOnce(ctx: Ctx, idempotent: IdempotencyKey, work: () => Promise<Answer>): Promise<Performed> {
   const { idempotency } = ctx.store;
   const principal = `${ctx.actor.type}:${ctx.actor.id ?? 0}`;
   const now = ctx.clock.now();
