@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { operations as allOperations } from '../../tools/index.js';
+import { answerOnce, type IdempotencyKey } from '../domain/access/idempotency.js';
 import { recordedCall } from '../domain/action-log/recorded-call.js';
 import { createActionRecorder } from '../domain/action-log/recorder.js';
 import { createJobRunner } from '../domain/actions/job-runner.js';
@@ -62,6 +63,13 @@ import { handlerOf } from './job-handlers.js';
 import { createSchedule } from './schedule/schedule.js';
 import type { ScheduledTask } from './schedule/timetable.js';
 import { vaultFor } from './secret-key.js';
+
+/** A call of an operation or a row, from the serving thread. */
+interface EngineCall {
+  id: string;
+  input: unknown;
+  idempotency?: IdempotencyKey | undefined;
+}
 
 export interface EngineServiceParts {
   config: Config;
@@ -248,8 +256,11 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 
   const tasks: Record<string, (payload: never, ctx: Ctx) => Promise<unknown>> = {
-    call: async ({ id, input }: { id: string; input: unknown }, context) =>
-      (await callable(id)).call(input, withOperation(context, id)),
+    call: async ({ id, input, idempotency }: EngineCall, context) => {
+      const target = await callable(id);
+      const own = withOperation(context, id);
+      return answerOnce(own, idempotency, () => target.call(input, own));
+    },
     loaded: async () => undefined,
     metrics: async (_payload, context) => [
       ...(await metrics.collect()),

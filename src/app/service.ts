@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
+import { answerOnce } from '../domain/access/idempotency.js';
 import { type Ctx, withOperation } from '../domain/context.js';
 import type { Call, Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { UNINTERRUPTED } from '../runtime/abort-signals.js';
@@ -161,13 +162,15 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     measured(metrics, target.id, async () => {
       try {
         if (inline !== null)
-          return await inline.withCtx(taskCaller(caller), (context) =>
-            target.call(input, withOperation(context, target.id)),
-          );
+          return await inline.withCtx(taskCaller(caller), (context) => {
+            const own = withOperation(context, target.id);
+            return answerOnce(own, caller.idempotency, () => target.call(input, own));
+          });
         if (!target.engine) return await target.call(input, readOnlyContext(uninterrupted(caller, baseUrl)));
-        return (await run({ task: 'call', payload: { id: target.id, input } }, caller)) as Awaited<
-          ReturnType<typeof target.call>
-        >;
+        return (await run(
+          { task: 'call', payload: { id: target.id, input, idempotency: caller.idempotency } },
+          caller,
+        )) as Awaited<ReturnType<typeof target.call>>;
       } catch (error) {
         doubtStorage(error);
         throw caller.actor.rights.includes('write') ? error : withoutStorageDetail(error);

@@ -4,6 +4,7 @@
 
 import type { ChangeOf } from '../../schemas/approval.js';
 import { z } from '../../schemas/zod.js';
+import type { IdempotencyKey } from '../domain/access/idempotency.js';
 import type { Ctx } from '../domain/context.js';
 import type { Actor, Right } from '../runtime/actor.js';
 import type { Toolset } from '../runtime/config/types.js';
@@ -124,6 +125,8 @@ export interface Caller {
   progress?: ((progress: Progress) => void) | undefined;
   /** The program that calls, as it names itself. */
   client?: string | undefined;
+  /** A repeated call with this key gets the answer of the first. */
+  idempotency?: IdempotencyKey | undefined;
 }
 
 /** `Call` for operations. */

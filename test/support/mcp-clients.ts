@@ -40,6 +40,8 @@ export const LOCAL: Actor = {
 };
 
 export interface CallOptions {
+  /** `_meta` of the call. */
+  meta?: Record<string, unknown>;
   signal?: AbortSignal;
   timeout?: number;
   onprogress?: (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
@@ -141,6 +143,10 @@ export async function connect([era, transport]: [Era, Transport], target: Target
   return closing(await (era === '2025-11-25' ? connectLegacy(transport, target) : connectModern(transport, target)));
 }
 
+function withMeta<T extends object>(params: T, _meta: Record<string, unknown> | undefined) {
+  return _meta === undefined ? params : { ...params, _meta };
+}
+
 /** The calls that are the same for clients of both generations. */
 function sharedCalls(client: LegacyClient | ModernClient) {
   return {
@@ -182,8 +188,12 @@ async function connectLegacy(
   return {
     version: () => client.getServerCapabilities() && '2025-11-25',
     listTools: async () => (await client.listTools()).tools,
-    call: async (name, args = {}, options = {}) =>
-      (await client.callTool({ name, arguments: args }, undefined, options as never)) as CallToolResult,
+    call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
+      (await client.callTool(
+        withMeta({ name, arguments: args }, _meta),
+        undefined,
+        options as never,
+      )) as CallToolResult,
     ...sharedCalls(client),
     watch: async (uri, onUpdate) => {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
@@ -218,8 +228,8 @@ async function connectModern(
   return {
     version: () => client.getNegotiatedProtocolVersion(),
     listTools: async () => (await client.listTools(undefined, { cacheMode: 'refresh' } as never)).tools as Tool[],
-    call: async (name, args = {}, options = {}) =>
-      (await client.callTool({ name, arguments: args }, options as never)) as CallToolResult,
+    call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
+      (await client.callTool(withMeta({ name, arguments: args }, _meta), options as never)) as CallToolResult,
     ...sharedCalls(client),
     watch: async (uri, onUpdate) => {
       client.setNotificationHandler('notifications/resources/updated', ({ params }) => {

@@ -81,6 +81,12 @@ export async function runOnce(ctx: Ctx, idempotent: IdempotencyKey, work: () => 
   }
 }
 
+/** The answer of the work, or of the first call with this key; without a key of the work. Throws as `runOnce`. */
+export async function answerOnce<T>(ctx: Ctx, key: IdempotencyKey | undefined, work: () => Promise<T>): Promise<T> {
+  if (key === undefined) return work();
+  return (await runOnce(ctx, key, work as () => Promise<Answer>)).answer as T;
+}
+
 function storedError({ code, message, status, field, advice, data }: ServiceError): string {
   const details = {
     status,

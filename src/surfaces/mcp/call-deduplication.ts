@@ -18,6 +18,8 @@ export interface Participant extends Caller {
    * client that lost its connection repeats the call within that time and joins it.
    */
   graceMs?: number | undefined;
+  /** The key that the client sent with a call, as it is: a repeated call with it gets the answer of the first. */
+  idempotency_key?: unknown;
 }
 
 interface Running {

@@ -29,6 +29,7 @@ import {
   principalOf,
 } from './confirm.js';
 import { notChosen, notNamed, toolOff, toolsetOff, unknownTool } from './errors.js';
+import { aloneOf, idempotencyOf } from './idempotency.js';
 import { isShown, leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
 import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
@@ -163,12 +164,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
     // The calls of one body arrive at once.
     await turn();
+    const idempotency = idempotencyOf(operation, args, caller);
     const output =
       operation.multi && operation.parse(args)?.dry_run !== true
         ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
-            invoke(operation, args, alone),
+            invoke(operation, args, { ...alone, idempotency }),
           )
-        : await invoke(operation, args, caller);
+        : await invoke(operation, args, idempotency === undefined ? caller : { ...aloneOf(caller), idempotency });
     return withTexts(output, (text, member) => {
       const clean = cleanMember(text, member);
       return holdsAdvice(member) ? nameTools(clean) : clean;

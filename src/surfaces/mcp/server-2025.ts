@@ -32,6 +32,7 @@ import { ConfirmationQuestion, type ConfirmationReply, type Elicitation } from '
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { tokenNeeded } from './errors.js';
+import { IDEMPOTENCY_META_KEY } from './idempotency.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
@@ -204,6 +205,7 @@ function participant(core: McpCore, actor: () => Actor, extra: Extra, server: Se
     get disconnected() {
       return cancellation.disconnected;
     },
+    idempotency_key: extra._meta?.[IDEMPOTENCY_META_KEY],
     progress: progressReporter(extra._meta?.progressToken, core.clock, (params) =>
       extra.sendNotification({ method: 'notifications/progress', params }),
     ),

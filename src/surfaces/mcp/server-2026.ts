@@ -19,6 +19,7 @@ import { softwareOf } from './client-software.js';
 import { ConfirmationQuestion, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
+import { IDEMPOTENCY_META_KEY } from './idempotency.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
@@ -128,6 +129,7 @@ function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participa
       return cancellation.disconnected;
     },
     graceMs: ctx.http === undefined ? undefined : DISCONNECT_GRACE_MS,
+    idempotency_key: ctx.mcpReq._meta?.[IDEMPOTENCY_META_KEY],
     progress: progressReporter(ctx.mcpReq._meta?.progressToken, core.clock, (params) =>
       ctx.mcpReq.notify({ method: 'notifications/progress', params }),
     ),
