@@ -34,6 +34,8 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   multi?: true;
   /** Contacts child sites, or keeps a note of its answer, although it only reads. */
   live?: true;
+  /** What it does can be undone. */
+  reversible?: true;
   /** Overwrites data without deleting: published as destructive, like a deletion. */
   replaces?: true;
   /**
@@ -183,7 +185,7 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
         if (confirm && dry_run) throw bothConfirmAndDryRun();
         if (dry_run) return serialize(await definition.preview(parsed, ctx));
         await (definition.requireTarget ?? definition.preview)(parsed, ctx);
-        if (!confirm) throw confirmationRequired(definition.id);
+        if (!confirm) throw confirmationRequired(definition);
       } else if (definition.effect === 'write' && definition.preview !== undefined) {
         const { dry_run } = parsed as { dry_run?: boolean };
         if (dry_run) return serialize(await definition.preview(parsed, ctx));
@@ -248,13 +250,13 @@ function bothConfirmAndDryRun(): ServiceError {
   });
 }
 
-function confirmationRequired(id: string): ServiceError {
-  return new ServiceError(
-    'svc_confirmation_required',
-    `${id} cannot be undone and was not confirmed. Nothing changed.`,
-    {
-      field: 'confirm',
-      advice: 'Preview with dry_run: true, then repeat the call with confirm: true.',
-    },
-  );
+function confirmationRequired({
+  id,
+  reversible,
+}: Pick<Facts<AnyObject, AnyObject>, 'id' | 'reversible'>): ServiceError {
+  const what = reversible === true ? id : `${id} cannot be undone and`;
+  return new ServiceError('svc_confirmation_required', `${what} was not confirmed. Nothing changed.`, {
+    field: 'confirm',
+    advice: 'Preview with dry_run: true, then repeat the call with confirm: true.',
+  });
 }

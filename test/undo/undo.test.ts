@@ -35,6 +35,7 @@ async function state(): Promise<string> {
     all('SELECT * FROM site_tag ORDER BY 1, 2'),
     all('SELECT id, name, email, phone, city, note, suspended FROM client ORDER BY id'),
     all('SELECT site_id, type, slug, version FROM ignored_update ORDER BY 1, 2, 3, 4'),
+    all('SELECT type, slug, version, until FROM ignored_everywhere ORDER BY 1, 2, 3'),
   ]);
   const settings = await app.db.all("SELECT key, value FROM setting WHERE key LIKE 'general.%' ORDER BY key");
   return createHash('sha256')
@@ -155,6 +156,14 @@ describe('what is restored as it was', () => {
 
   it('ignored updates', async () => {
     await thereAndBack(() => app.call('ignore-site-plugins', { ...one, slugs: [plugin().slug], action: 'add' }));
+  });
+
+  it('updates ignored on every site', async () => {
+    const item = { type: 'plugin', slug: plugin().slug };
+    await app.call('ignore-update-everywhere', { ...item, action: 'ignore', version: '1.0' });
+    await app.call('ignore-update-everywhere', { ...item, action: 'ignore', version: '2.0', until: '2999-01-01' });
+    await thereAndBack(() => app.call('ignore-update-everywhere', { ...item, action: 'ignore' }));
+    await thereAndBack(() => app.call('ignore-update-everywhere', { ...item, action: 'unignore' }));
   });
 
   it('the states of posts and comments', async () => {

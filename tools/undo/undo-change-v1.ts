@@ -16,6 +16,7 @@ export default defineOperation({
   change: () => [{ kind: 'updates', sites: 'planned' }, { kind: 'settings' }],
   idempotent: true,
   multi: true,
+  reversible: true,
 
   input: () =>
     z.object({

@@ -159,6 +159,8 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'theme.delete_failed': did('theme', 'deleted'),
   'update.ignored': ignored('ignored'),
   'update.unignored': ignored('unignored'),
+  'update.ignored_everywhere': (facts) => ({ ...ignored('ignored')(facts), detail: 'on every site' }),
+  'update.unignored_everywhere': (facts) => ({ ...ignored('unignored')(facts), detail: 'on every site' }),
   'post.created': (facts) => ({ ...post({ ...facts, step: 'created' }), detail: facts.post_status ?? '' }),
   'post.changed': post,
   'post.failed': post,

@@ -1,6 +1,7 @@
 /** Undoes changes of records: tags, clients and settings. */
 
 import { ServiceError } from '../../runtime/errors.js';
+import type { IgnoredUntil } from '../../store/updates/ignored-everywhere.js';
 import { isSame } from '../action-log/fields.js';
 import { type Change, keyOf } from '../action-log/logged-changes.js';
 import {
@@ -16,6 +17,9 @@ import type { Ctx } from '../context.js';
 import { GROUPS, type Group, groupValues } from '../settings/effects.js';
 import { editSettings, ownerOf, type SettingsChange } from '../settings/settings.js';
 import { deleteTag, restoreTag, type TagRecord, tagRecord, updateTag } from '../tags/tags.js';
+import type { IgnorableType } from '../updates/ignored.js';
+import { restoreIgnoredEverywhere } from '../updates/ignored-everywhere.js';
+import { UPDATE_TYPES } from '../updates/results.js';
 import { type StepResult, tryAll } from './on-site.js';
 import type { State, Step } from './plan.js';
 import { tagOf } from './site-states.js';
@@ -39,6 +43,7 @@ async function stateOf(ctx: Ctx, change: Change, ofSites: readonly Change[]): Pr
   const { kind, slug, field } = change;
   const id = Number(slug);
   if (kind === 'settings') return settingState(ctx, slug, field);
+  if (field === 'everywhere') return everywhereState(ctx, change);
   const row =
     kind === 'tag' ? await ctx.store.tags.find(id) : kind === 'client' ? await ctx.store.clients.find({ id }) : null;
   if (row === null) return { reason: 'Changes of this kind are not undone by this operation.' };
@@ -51,6 +56,13 @@ async function stateOf(ctx: Ctx, change: Change, ofSites: readonly Change[]): Pr
   const users = change.before === null ? await usersOf(ctx, change, ofSites) : 0;
   if (users > 0) return { reason: `It is in use by now: ${users} ${users === 1 ? 'site has' : 'sites have'} it.` };
   return { value: kind === 'tag' ? tagRecord(row as TagRecord) : clientRecord(row as unknown as ClientRecord) };
+}
+
+async function everywhereState(ctx: Ctx, { kind, slug, before }: Change): Promise<State> {
+  const now = ctx.clock.now();
+  if ((before as IgnoredUntil[]).some(({ until }) => until !== null && until <= now))
+    return { reason: 'It was ignored until a time that is over.' };
+  return { value: await ctx.store.ignoredEverywhere.of(UPDATE_TYPES.indexOf(kind as IgnorableType), slug) };
 }
 
 /** Sites that have the tag or the client, without those that lose it along with this. */
@@ -114,7 +126,9 @@ function restore(ctx: Ctx, { kind, slug, back_to }: Step): Promise<void> {
 }
 
 async function putBack(ctx: Ctx, steps: readonly Step[]): Promise<unknown> {
-  const { kind, slug } = steps[0] as Step;
+  const { kind, slug, name, field, back_to } = steps[0] as Step;
+  if (field === 'everywhere')
+    return restoreIgnoredEverywhere(ctx, { type: kind as IgnorableType, slug, name }, back_to as IgnoredUntil[]);
   const values = Object.fromEntries(steps.map(({ field, back_to }) => [splitOwner(field)[0], back_to]));
   if (kind === 'tag') return updateTag(ctx, Number(slug), values);
   if (kind === 'settings') return editSettings(ctx, slug as Group, values as SettingsChange<Group>);

@@ -5,6 +5,7 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import type { IgnoredUntil } from '../../store/updates/ignored-everywhere.js';
 import type { Ctx } from '../context.js';
 import { isCalled, itemsCalled } from '../extensions/names.js';
 import { CORE_SLUG, type IgnorableType } from './ignored.js';
@@ -27,13 +28,36 @@ export async function setIgnoredEverywhere(ctx: Ctx, change: EverywhereChange) {
   const end = until === undefined ? null : instantOf(until, ctx.clock.now());
   const number = UPDATE_TYPES.indexOf(type);
   const { slug, name } = await itemOf(ctx, type, change.slug, action === 'unignore');
+  const before = await ctx.store.ignoredEverywhere.of(number, slug);
   const ignored =
     action === 'ignore'
       ? await ctx.store.ignoredEverywhere.add({ type: number, slug, name, version: version ?? '*', until: end })
       : await ctx.store.ignoredEverywhere.remove(number, slug, version ?? null);
-  const event = action === 'ignore' ? 'update.ignored_everywhere' : 'update.unignored_everywhere';
-  ctx.events.emit({ name: event, facts: { type, slug } });
+  await emitEverywhere(ctx, action, { type, slug }, before);
   return { success: true, action, type, slug, version: version ?? null, until: isoTime(end), offers_ignored: ignored };
+}
+
+async function emitEverywhere(
+  ctx: Ctx,
+  action: EverywhereChange['action'],
+  facts: { type: IgnorableType; slug: string },
+  before: readonly IgnoredUntil[],
+): Promise<void> {
+  const since = await ctx.store.ignoredEverywhere.of(UPDATE_TYPES.indexOf(facts.type), facts.slug);
+  const name = action === 'ignore' ? 'update.ignored_everywhere' : 'update.unignored_everywhere';
+  ctx.events.emit({ name, facts, changed: { everywhere: [before, since] } });
+}
+
+/** Restores what was ignored of an item on every site. */
+export async function restoreIgnoredEverywhere(
+  ctx: Ctx,
+  { type, slug, name }: { type: IgnorableType; slug: string; name: string },
+  entries: readonly IgnoredUntil[],
+): Promise<void> {
+  const number = UPDATE_TYPES.indexOf(type);
+  const before = await ctx.store.ignoredEverywhere.of(number, slug);
+  await ctx.store.ignoredEverywhere.set(number, slug, name, entries);
+  await emitEverywhere(ctx, entries.length > 0 ? 'ignore' : 'unignore', { type, slug }, before);
 }
 
 /** Offers updates again whose ignore period has ended. Part of the timetable. */

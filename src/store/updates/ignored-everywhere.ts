@@ -1,6 +1,6 @@
 /** Updates that are ignored on every site, some of them until an instant. */
 
-import type { Db } from '../driver/db.js';
+import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { insertRow } from '../driver/rows.js';
 import { refreshIgnoredEverywhere } from '../sites/ignored-updates.js';
@@ -15,6 +15,8 @@ interface EverywhereEntry {
   /** Milliseconds; null = until it is removed. */
   until: number | null;
 }
+
+export type IgnoredUntil = Pick<EverywhereEntry, 'version' | 'until'>;
 
 export function createIgnoredEverywhere(db: Db) {
   const offered = (type: number, slug: string) =>
@@ -50,6 +52,23 @@ export function createIgnoredEverywhere(db: Db) {
         offered(type, slug),
       ]);
       return Number(results.at(-1)?.rows[0]?.n ?? 0);
+    },
+
+    /** The entries of an item. */
+    of(type: number, slug: string): Promise<IgnoredUntil[]> {
+      return db.all<Row & IgnoredUntil>(
+        'SELECT version, until FROM ignored_everywhere WHERE type = ? AND slug = ? ORDER BY version',
+        [type, slug],
+      );
+    },
+
+    /** Replaces the entries of an item. */
+    async set(type: number, slug: string, name: string, entries: readonly IgnoredUntil[]): Promise<void> {
+      await db.batch([
+        sql('DELETE FROM ignored_everywhere WHERE type = ? AND slug = ?', type, slug),
+        ...entries.map(({ version, until }) => insertRow('ignored_everywhere', { type, slug, version, name, until })),
+        refreshIgnoredEverywhere(type, slug),
+      ]);
     },
 
     /** Removes entries that ended at `now` or earlier. */
