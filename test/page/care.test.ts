@@ -175,6 +175,27 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('undoes a change whose earlier state the log has, after showing what would be restored and what not', async () => {
+    await app.call('update-site', { site_id_or_domain: 4, notes: 'Mistaken', http_pass: 'secret-5' });
+    const page = await served.open();
+    await page.goto(`${served.url}/history?kind=site&action=updated`);
+    const entry = page
+      .locator('.history > li')
+      .filter({ hasText: nameOf(3) })
+      .first();
+    await entry.getByRole('button', { name: /^Undo/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('notes: Mistaken becomes').waitFor();
+    await dialog.getByText('http_pass: What it was before is not in the log.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
+    await page.getByText('1 restored, 1 left as they are.').waitFor();
+    expect((await app.call('get-site', { site_id_or_domain: 4 })).notes).toBe('');
+    await page.context().close();
+  });
+
   it('installs the guard on all sites that have none, in two clicks, and says where that failed', async () => {
     // The others were never asked, as far as is stored.
     await app.db.run('DELETE FROM site_guard WHERE site_id > 2');

@@ -24,7 +24,7 @@ export interface StepResult {
 }
 
 /** The context of a change that undoes entries of the log: its own entries name them. */
-export function undoing(ctx: Ctx, steps: readonly Step[]): Ctx {
+function undoing(ctx: Ctx, steps: readonly Step[]): Ctx {
   const undoes = [...new Set(steps.flatMap(({ entries }) => entries))];
   return { ...ctx, events: ctx.events.from({ ...(ctx.events.origin ?? originOf(ctx)), undoes }) };
 }

@@ -70,7 +70,7 @@ function stepOf(undone: readonly Change[], now: unknown, back_to: unknown): Step
   return { ...first, change_id, entries, now, back_to };
 }
 
-export function leftOf({ site_id, kind, slug, name, entry, change_id }: Change, code: ErrorCode, reason: string): Left {
+function leftOf({ site_id, kind, slug, name, entry, change_id }: Change, code: ErrorCode, reason: string): Left {
   return { site_id, kind, slug, name, entry, change_id, code, reason };
 }
 
