@@ -21,6 +21,8 @@ export const migrations: readonly Migration[] = [
   {
     id: 100,
     name: 'schema',
-    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, rollouts, records, approvals].join(''),
+    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, rollouts, records, approvals].join(
+      '',
+    ),
   },
 ];
