@@ -36,6 +36,7 @@ export async function offlineApp() {
       config: { read_only: false, modules: state.modules } as unknown as Config,
       actor: { rights: state.rights },
       record: (_ctx: Ctx, _input: unknown, work: () => Promise<unknown>) => work(),
+      change: (_ctx: Ctx, _call: unknown, work: () => Promise<unknown>) => work(),
       events: { emit: (event: NewEvent) => events.push({ ...event, at: state.now }) },
     }) as unknown as Ctx;
 
