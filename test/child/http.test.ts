@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
@@ -573,20 +574,23 @@ describe('cancelling', () => {
 
 describe('limits', () => {
   it('never has more calls open than allowed, in all and per host', async () => {
-    let open = 0;
     let most = 0;
-    const { url } = await site((response) => {
-      most = Math.max(most, ++open);
-      setTimeout(() => {
-        open--;
-        response.end(frame(stats));
-      }, 10);
+    let allowed = 3;
+    let open: ServerResponse[] = [];
+    // Answers once as many are open as may be, and a further one had time to come.
+    const { url } = await site(async (response) => {
+      most = Math.max(most, open.push(response));
+      if (open.length !== allowed) return;
+      for (let turns = 0; turns < 20; turns++) await nextTurn();
+      const answered = open;
+      open = [];
+      for (const each of answered) each.end(frame(stats));
     });
-    const sites = children({ concurrency: 50, perHost: 3 });
+    const sites = children({ concurrency: 50, perHost: allowed });
     await Promise.all(Array.from({ length: 30 }, (_, i) => sites.stats(at(`${url}s${i}/`), request)));
     expect(most).toBe(3);
-    sites.configure({ perHost: 50, concurrency: 5 });
-    most = 0;
+    allowed = 5;
+    sites.configure({ perHost: 50, concurrency: allowed });
     await Promise.all(Array.from({ length: 30 }, (_, i) => sites.stats(at(`${url}s${i}/`), request)));
     expect(most).toBe(5);
   });

@@ -81,7 +81,7 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     const clicks = await counted(page);
     await lines.nth(0).getByRole('button', { name: 'Update 3' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Apply 3 updates' }).click();
-    await served.running(page.getByRole('heading', { name: 'Update of harbour-forms', level: 1 }).waitFor());
+    await served.running(page.getByRole('heading', { name: /^Update of harbour.forms$/i, level: 1 }).waitFor());
     expect(await clicks()).toBe(2);
     await served.running(page.getByText('3 updates on 3 sites.').waitFor());
     expect(plugins.map(({ version }) => version)).toEqual(['9.9', '9.9', '9.9']);

@@ -300,7 +300,7 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.locator('.item > button').click();
     await page.getByRole('button', { name: 'Update 3 sites' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Apply 3 updates' }).click();
-    await page.getByRole('heading', { name: 'Update of harbour-forms', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: /^Update of harbour.forms$/i, level: 1 }).waitFor();
     await served.running(
       page.getByText(/^2 updates on 2 sites; one would have broken .* and was taken back/).waitFor(),
     );
@@ -343,7 +343,7 @@ describe('an owner on the page', needs('chromium'), () => {
     await reader.waitForURL(address);
     // The address is one to send to others.
     await reader.reload();
-    await reader.getByRole('heading', { name: 'Update of harbour-forms', level: 1 }).waitFor();
+    await reader.getByRole('heading', { name: 'Update of Harbour Forms', level: 1 }).waitFor();
     await reader.goto(`${served.url}/runs/run_0`);
     await reader.getByRole('heading', { name: 'Run not found', level: 1 }).waitFor();
     await reader.context().close();
