@@ -73,6 +73,26 @@ describe('the plan of updates', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('is narrowed to a client, and finds a tag among more than are listed', async () => {
+    const client = await app.call('add-client', { name: 'Ada Bakery', selected_sites: [4] });
+    const made: number[] = [];
+    for (let i = 0; i < 101; i++) made.push((await app.call('add-tag', { name: `Tag ${i}` })).id);
+    await app.call('update-site', { site_id_or_domain: 5, add_tags: made.slice(-1) });
+    const page = await served.open();
+    await page.goto(`${served.url}/updates/plan`);
+    const sum = page.locator('.sum strong');
+    const on = (site: number) => sumOf((_, one) => one !== site).replace('1 sites', '1 site');
+    await page.getByRole('combobox', { name: 'Client' }).selectOption('Ada Bakery');
+    await expect.poll(() => sum.innerText()).toBe(on(4));
+    await page.getByRole('combobox', { name: 'Client' }).selectOption('Any client');
+    await page.getByRole('searchbox', { name: 'Search tags' }).first().fill('Tag 100');
+    await page.getByRole('combobox', { name: 'Tag', exact: true }).selectOption('Tag 100');
+    await expect.poll(() => sum.innerText()).toBe(on(5));
+    await page.context().close();
+    await app.call('delete-client', { client_id_or_email: client.id, confirm: true });
+    for (const tag_id of made) await app.call('delete-tag', { tag_id, confirm: true });
+  });
+
   it('shows versions that are quarantined grey, unticked and outside every count, and warns of those that broke another site', async () => {
     const held = {
       type: 1,

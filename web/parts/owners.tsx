@@ -70,10 +70,12 @@ interface OneProps {
   value: string;
   onChange: (value: string) => void;
   hidden?: boolean;
+  /** What choosing one means. */
+  word?: (name: string) => string;
 }
 
 /** Chooses one of them, or none. */
-export function OwnerField({ kind, label, any, value, onChange, hidden = false }: OneProps) {
+export function OwnerField({ kind, label, any, value, onChange, hidden = false, word = String }: OneProps) {
   const { items, none, searching, hint } = useOwners(kind, listOf(value).map(Number).filter(Number.isInteger));
   if (hidden && none) return null;
   return (
@@ -86,7 +88,7 @@ export function OwnerField({ kind, label, any, value, onChange, hidden = false }
         onChange={onChange}
         options={[
           ['', any],
-          ...items.map(({ id, name }) => [String(id), name] as const),
+          ...items.map(({ id, name }) => [String(id), word(name)] as const),
           ...(hint === undefined ? [] : [['more', hint, true] as const]),
         ]}
       />

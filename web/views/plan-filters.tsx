@@ -1,9 +1,8 @@
-/** What the plan of updates is narrowed to: kinds, sizes, tags and a search, kept in the address. */
+/** What the plan of updates is narrowed to: kinds, sizes, a client, tags and a search, kept in the address. */
 
-import { answer, api } from '../api/client.js';
-import { useLoad } from '../api/load.js';
-import { SearchField, SelectField } from '../parts/field.js';
+import { SearchField } from '../parts/field.js';
 import { FilterBar } from '../parts/filter-bar.js';
+import { OwnerField } from '../parts/owners.js';
 import { listOf, type Query, useTyped } from '../parts/query.js';
 import { t } from '../texts/texts.js';
 import { TYPES } from './update-item.js';
@@ -22,6 +21,7 @@ export function filtersOf(query: Query) {
   return {
     types: chosen(query.type, TYPES, STANDARD),
     levels: chosen(query.level, LEVELS, LEVELS),
+    client: id(query.client),
     tag: id(query.tag),
     without: id(query.without),
     search: query.search ?? '',
@@ -31,9 +31,10 @@ export function filtersOf(query: Query) {
 export type Filters = ReturnType<typeof filtersOf>;
 
 /** Filters that both the plan and the run take. */
-export function narrowed({ levels, tag, without, search }: Filters) {
+export function narrowed({ levels, client, tag, without, search }: Filters) {
   return {
     ...(levels.length === LEVELS.length ? {} : { level: [...levels] }),
+    ...(client === undefined ? {} : { client_ids: [client] }),
     ...(tag === undefined ? {} : { tag_ids: [tag] }),
     ...(without === undefined ? {} : { exclude_tag_ids: [without] }),
     ...(search === '' ? {} : { search }),
@@ -46,14 +47,12 @@ interface ChoicesProps {
   filter: (members: Record<string, string | undefined>) => void;
 }
 
-/** Kinds, sizes, tags and a search. The last kind or size that is left stays. */
+/** Kinds, sizes, a client, tags and a search. The last kind or size that is left stays. */
 export function Choices({ query, filters, filter }: ChoicesProps) {
   const [typed, setTyped] = useTyped(query.search ?? '', (search) => filter({ search }));
-  const tags = useLoad('owners:tags', (signal) =>
-    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
-  );
-  const set = [query.type, query.level, query.tag, query.without].filter((one) => one !== undefined).length;
-  const options = (tags.data?.data ?? []).map(({ id, name }) => [String(id), name] as const);
+  const set = [query.type, query.level, query.client, query.tag, query.without].filter(
+    (one) => one !== undefined,
+  ).length;
   return (
     <FilterBar search={<SearchField label={t.updates.search} value={typed} onInput={setTyped} />} set={set}>
       <Chips
@@ -70,24 +69,31 @@ export function Choices({ query, filters, filter }: ChoicesProps) {
         word={(level) => t.level[level]}
         choose={(levels) => filter({ level: levels.length === LEVELS.length ? undefined : levels.join() })}
       />
-      {options.length > 0 && (
-        <>
-          <SelectField
-            hidden
-            label={t.sites.tag}
-            value={query.tag ?? ''}
-            onChange={(tag) => filter({ tag })}
-            options={[['', t.sites.anyTag], ...options]}
-          />
-          <SelectField
-            hidden
-            label={t.plan.withoutTag}
-            value={query.without ?? ''}
-            onChange={(without) => filter({ without })}
-            options={[['', t.plan.withoutTag], ...options.map(([id, name]) => [id, t.plan.without(name)] as const)]}
-          />
-        </>
-      )}
+      <OwnerField
+        hidden
+        kind="clients"
+        label={t.sites.client}
+        any={t.sites.anyClient}
+        value={query.client ?? ''}
+        onChange={(client) => filter({ client })}
+      />
+      <OwnerField
+        hidden
+        kind="tags"
+        label={t.sites.tag}
+        any={t.sites.anyTag}
+        value={query.tag ?? ''}
+        onChange={(tag) => filter({ tag })}
+      />
+      <OwnerField
+        hidden
+        kind="tags"
+        label={t.plan.withoutTag}
+        any={t.plan.withoutTag}
+        word={t.plan.without}
+        value={query.without ?? ''}
+        onChange={(without) => filter({ without })}
+      />
     </FilterBar>
   );
 }
