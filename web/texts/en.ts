@@ -679,10 +679,14 @@ export const en = {
     go: (count: string) => `Update ${plural(count, 'site', 'sites')}`,
     previewTitle: (name: string) => `Update ${name}`,
     result: 'Result',
-    resultText: (updated: number, failed: number) =>
-      failed === 0
-        ? `${plural(updated, 'update was', 'updates were')} applied.`
-        : `${plural(updated, 'update was', 'updates were')} applied, ${failed} not.`,
+    resultText: (updated: number, rescued: readonly { what: string; time: string | null }[], failed: number) =>
+      [
+        ...(updated === 0 && rescued.length > 0 ? [] : [`${plural(updated, 'update was', 'updates were')} applied.`]),
+        ...rescued.map(
+          ({ what, time }) => `${what} would have broken this site: taken back${time === null ? '' : ` in ${time}`}.`,
+        ),
+        ...(failed === 0 ? [] : [`${failed === 1 ? 'One was' : `${failed} were`} not made.`]),
+      ].join(' '),
     story: 'History',
     noStory: 'No protected updates yet.',
     checking: 'Checking the site first …',

@@ -195,10 +195,16 @@ interface Outcomes {
 /** The result of the call: counts, notices, and the errors that the stored updates do not contain. */
 function Results({ outcomes, story }: { outcomes: Outcomes; story: readonly Change[] }) {
   const unlisted = outcomes.errors.filter(({ change_id }) => !story.some((one) => one.change_id === change_id));
+  const rescued = outcomes.errors.flatMap(({ code, change_id }) => {
+    const change = story.find((one) => one.change_id === change_id);
+    if (code !== 'svc_update_rolled_back' || change === undefined) return [];
+    const { name, new_version, well_after_ms } = change;
+    return [{ what: `${name} ${new_version}`, time: well_after_ms === null ? null : span(well_after_ms) }];
+  });
   return (
     <div class={outcomes.errors.length === 0 ? 'note good' : 'note'} role="status">
       <div>
-        <p>{t.updates.resultText(outcomes.updated.length, outcomes.errors.length)}</p>
+        <p>{t.updates.resultText(outcomes.updated.length, rescued, outcomes.errors.length - rescued.length)}</p>
         {unlisted.map(({ slug, code, message }) => (
           <p key={`${slug} ${code}`} class="problem">
             {message}
