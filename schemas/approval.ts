@@ -94,6 +94,9 @@ export const PRESET_RULES: Readonly<Record<Preset, Rules>> = {
   },
 };
 
+/** Instead of an operation: the request is to start the plan that a policy made. Approved, it starts at once. */
+export const PLAN_OF_POLICY = 'policy';
+
 export const STATES = ['waiting', 'approved', 'refused', 'used', 'expired', 'replaced'] as const;
 export type ApprovalState = (typeof STATES)[number];
 

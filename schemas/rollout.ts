@@ -36,7 +36,9 @@ export const MOST_WAVES = 20;
 const MOST_SOAK = 20_160;
 
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
-const time = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 02:00');
+export const timeOfDay = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 02:00');
+
+export const weekdays = () => listOrOne(z.enum(WEEKDAYS)).default([]).describe('Empty = all.');
 
 /** Which updates, in which waves, and when to stop. */
 export const planInput = once(() => ({
@@ -64,7 +66,7 @@ export const planInput = once(() => ({
     .default({})
     .describe('Default: a few canaries, 10 %, 30 %, the rest.'),
   window: z
-    .object({ days: listOrOne(z.enum(WEEKDAYS)).default([]).describe('Empty = all.'), from: time(), to: time() })
+    .object({ days: weekdays(), from: timeOfDay(), to: timeOfDay() })
     .strict()
     .optional()
     .describe("In each site's time zone."),

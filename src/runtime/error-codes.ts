@@ -107,6 +107,7 @@ const CODES = {
     'There is no rollout with this id. Rollouts are kept for 180 days.',
     'Find the id with list-rollouts-v1.',
   ],
+  svc_policy_not_found: [404, 'There is no policy with this id.', 'Find the id with list-policies-v1.'],
   svc_invalid_job_id: [400, 'This is not a valid job id.', 'Use the job_id from a queued answer.'],
   svc_rest_invalid_site_id: [404, 'No site matches.', FIND_SITE],
   svc_rest_invalid_site_data: [404, 'The site has no such data.', 'Sync the site first.'],

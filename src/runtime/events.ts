@@ -80,6 +80,8 @@ type VulnerabilityFacts = {
 type ApprovalFacts = { approval_id: string; title: string };
 /** `detail` is a sentence. */
 type RolloutFacts = { rollout_id: string; detail: string };
+/** `detail` is a sentence, or the names of what was changed. */
+type PolicyFacts = { policy_id: number; policy_name: string; detail: string };
 type RolloutStep =
   | 'started'
   | 'wave_started'
@@ -217,6 +219,15 @@ type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   'approval.approved': ApprovalFacts;
   'approval.refused': ApprovalFacts;
   'approval.used': ApprovalFacts;
+  'policy.created': PolicyFacts;
+  'policy.changed': PolicyFacts;
+  'policy.deleted': PolicyFacts;
+  /** It was due, and made a plan, if there was anything to do. */
+  'policy.ran': PolicyFacts;
+  /** Its plan waits for a person. */
+  'policy.asked': PolicyFacts;
+  /** It was due and did nothing; `detail` says why. */
+  'policy.skipped': PolicyFacts;
   'settings.changed': { group: string; fields: string[] };
   'task.started': TaskFacts;
   'task.paused': TaskFacts;

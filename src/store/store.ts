@@ -41,6 +41,7 @@ import { createMonitors } from './monitoring/monitors.js';
 import { createMonitorNetwork } from './monitoring/own-network.js';
 import { createMonitorResults } from './monitoring/results.js';
 import { createMaintenanceWindows } from './monitoring/windows.js';
+import { createPolicies } from './policies/policies.js';
 import { createFleetFigures } from './reports/fleet-figures.js';
 import { createReportData } from './reports/report-data.js';
 import { createRolloutPlans } from './rollouts/plans.js';
@@ -101,6 +102,7 @@ export function createStore(plain: Db, vault: Vault) {
     // A plan is a note of a reading call.
     rolloutPlans: createRolloutPlans(plain),
     rollouts: createRollouts(db),
+    policies: createPolicies(db),
     guards: createGuards(db),
     sitePages: createSitePages(db),
     safeChanges: createChanges(db),

@@ -95,6 +95,10 @@ beforeAll(async () => {
   await each(
     `INSERT INTO rollout_site (rollout_id, site_id, wave, run_id) SELECT '${ROLLOUT}', value, 1, '${RUN}' FROM many`,
   );
+  await each(
+    `INSERT INTO policy (name, name_key, enabled, definition, changed_by, changed_at, due_at)
+     SELECT 'P' || value, 'p' || value, 0, '{"schedule":{"at":"02:00"}}', 'ada', 1, 1 FROM many`,
+  );
   await db.run(
     `INSERT INTO job (id, type, params, status, total, chunk, delay_ms, timeout_ms, created_at, completed_at, next_run_at) VALUES ('${JOB}', 'update', '{}', 'completed', ${MANY}, 20, 0, 1, ${now}, ${now}, 1)`,
   );

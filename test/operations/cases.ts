@@ -114,6 +114,14 @@ async function startedRollout({ app }: Pick<Walk, 'app'>): Promise<object> {
   return { rollout_id: started?.id };
 }
 
+/** A policy that is never due. */
+async function offPolicy({ app }: Pick<Walk, 'app'>): Promise<object> {
+  const definition = JSON.stringify({ schedule: { at: '02:00' } });
+  const made = { name: randomUUID(), enabled: 0, definition, changed_by: 'admin', changed_at: 0 };
+  const policy_id = await app.service.store.policies.add({ ...made, name_key: made.name });
+  return { policy_id };
+}
+
 function operation(name: string, codes: readonly ErrorCode[], ...calls: Input[]): OperationCase {
   return { name, codes, calls };
 }
@@ -352,6 +360,8 @@ export const CASES: readonly OperationCase[] = [
   operation('control-rollout', [...CONFIRM, 'svc_rollout_not_found', 'svc_rest_conflict'], async (walk) => {
     return { ...(await startedRollout(walk)), action: 'pause', confirm: true };
   }),
+  operation('list-policies', [], {}),
+  operation('preview-policy', ['svc_policy_not_found', ...FILTERS], offPolicy),
   operation(
     'undo-change',
     [...CONFIRM, ...SITE, 'svc_action_not_found', 'svc_change_not_found', 'svc_run_not_found', 'svc_undo_plan_changed'],

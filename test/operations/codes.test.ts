@@ -171,6 +171,17 @@ describe('inputs that contradict each other or name nothing', () => {
     const control = { rollout_id: 'x', action: 'resume', confirm: true };
     await refused('control-rollout', 'svc_rollout_not_found', control);
     await refused('control-rollout', 'svc_invalid_input', { ...control, dry_run: true });
+    await refused('preview-policy', 'svc_policy_not_found', { policy_id: 999 });
+    for (const [code, filter] of [
+      ['svc_invalid_input', { slugs: ['no-such-slug'] }],
+      ['svc_tag_not_found', { tag_ids: [999] }],
+      ['svc_client_not_found', { client_ids: [999] }],
+    ] as const) {
+      const { policy_id } = (await wellFormed(app, 'preview-policy')) as { policy_id: number };
+      const definition = JSON.stringify({ ...filter, schedule: { at: '02:00' } });
+      await app.db.run('UPDATE policy SET definition = ? WHERE id = ?', [definition, policy_id]);
+      await refused('preview-policy', code, { policy_id });
+    }
     const { rollout_id } = (await wellFormed(app, 'get-rollout')) as { rollout_id: string };
     await refused('control-rollout', 'svc_rest_conflict', { ...control, rollout_id });
   });

@@ -55,6 +55,28 @@ export async function approvals({ recorded, get, send }: Recorder, app: RestApp)
   await get('/approvals', {}, '?state=waiting,expired&per_page=1');
   await get('/approvals/{approval_id}', { approval_id: waiting.id });
   await get('/approvals/{approval_id}', { approval_id: 'apr_0123456789abcdef01234567' });
+  const policy = '/policies/{policy_id}';
+  const byApprover = async (
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    policy_id: number,
+    body?: object,
+  ) => {
+    const call = `${method} ${path.replace('{policy_id}', String(policy_id))}`;
+    const reply = await app.rest(call, { token, ...(body === undefined ? {} : { body }) });
+    recorded.push({ method, path, call, reply });
+    return reply;
+  };
+  const night = { name: 'Night', schedule: { at: '02:00', days: ['mon'] }, window: { from: '01:00', to: '05:00' } };
+  const { policy_id } = (await byApprover('POST', '/policies', 0, night)).body.data;
+  await byApprover('POST', '/policies', 0, night);
+  await byApprover('PUT', policy, policy_id, { enabled: false });
+  await byApprover('PATCH', policy, policy_id, { minimum_age_days: 3 });
+  await get('/policies');
+  await get(policy, { policy_id });
+  await get(`${policy}/preview`, { policy_id });
+  await byApprover('DELETE', policy, policy_id);
+  await get(policy, { policy_id });
   const one = { few: 'auto', many: 'ask', all: 'never', all_by_assistant: 'never', unguarded: 'auto' };
   await decide('PATCH', rules, '', { rules: { other: one }, few_sites: 9 });
   await get(rules);

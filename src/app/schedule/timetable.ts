@@ -15,6 +15,7 @@ import { dropImportKeys } from '../../domain/import/keys.js';
 import { pruneMonitoring, runDueMonitors } from '../../domain/monitoring/due-monitors.js';
 import { runCertificates, runDomains } from '../../domain/monitoring/expiry-checks.js';
 import { beginWindows } from '../../domain/monitoring/windows.js';
+import { runPolicies } from '../../domain/policies/run.js';
 import { deleteExpired } from '../../domain/retention/delete-expired.js';
 import { expireIgnored } from '../../domain/updates/ignored-everywhere.js';
 import { advanceRollouts } from '../../domain/updates/rollouts/advance.js';
@@ -65,6 +66,13 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Advances rollouts of updates: their waves, the pauses between them, and when they halt.',
     pattern: '*/10 * * * * *',
     run: advanceRollouts,
+  },
+  {
+    name: 'policies',
+    about: 'Plans the updates of policies that are due, and starts them or asks for approval.',
+    pattern: '2,32 * * * * *',
+    ofItsOwn: true,
+    run: runPolicies,
   },
   {
     name: 'watch-updates',

@@ -88,6 +88,16 @@ const rollout =
     detail,
   });
 
+const policy =
+  (action: string) =>
+  ({ policy_id, policy_name, detail }: EventFacts['policy.ran']): LoggedAction => ({
+    context: 'policy',
+    action,
+    slug: String(policy_id),
+    name: policy_name,
+    detail,
+  });
+
 /** The result of a step for a post. */
 const POST_STEPS: Readonly<Record<string, string>> = {
   publish: 'published',
@@ -235,6 +245,12 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'rollout.halted': rollout('halted'),
   'rollout.aborted': rollout('aborted'),
   'rollout.ended': rollout('ended'),
+  'policy.created': policy('created'),
+  'policy.changed': policy('changed'),
+  'policy.deleted': policy('deleted'),
+  'policy.ran': policy('ran'),
+  'policy.asked': policy('asked'),
+  'policy.skipped': policy('skipped'),
   'task.started': record('task', 'started'),
   'task.paused': record('task', 'paused'),
   'task.completed': record('task', 'completed'),

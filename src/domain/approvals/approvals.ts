@@ -1,11 +1,12 @@
 /** Requests for approval: reading and deciding them. */
 
-import type { ApprovalState } from '../../../schemas/approval.js';
+import { type ApprovalState, PLAN_OF_POLICY } from '../../../schemas/approval.js';
 import { credentialOf } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ApprovalRow } from '../../store/approvals/approvals.js';
 import type { Ctx } from '../context.js';
+import { startRollout } from '../updates/rollouts/start.js';
 import { isApprover, requireApprover } from './approvers.js';
 import { LASTS_MS } from './gate.js';
 
@@ -47,7 +48,16 @@ export async function decideApproval(ctx: Ctx, id: string, state: 'approved' | '
   if (!done) throw closed(after);
   const facts = { approval_id: id, title: request.title };
   ctx.events.emit({ name: state === 'approved' ? 'approval.approved' : 'approval.refused', facts });
-  return detailed(ctx, after);
+  if (state === 'refused' || request.operation !== PLAN_OF_POLICY) return detailed(ctx, after);
+  await startApproved(ctx, after);
+  return detailed(ctx, (await ctx.store.approvals.find(id, now)) ?? after);
+}
+
+/** Starts the plan of a policy that was approved. It starts once, whoever tries it again after a crash. */
+export async function startApproved(ctx: Ctx, { id, title, input, plan_digest }: ApprovalRow): Promise<void> {
+  await startRollout(ctx, { plan_id: (JSON.parse(input) as { plan_id: string }).plan_id, digest: plan_digest });
+  if (await ctx.store.approvals.use(id, plan_digest, ctx.clock.now()))
+    ctx.events.emit({ name: 'approval.used', facts: { approval_id: id, title } });
 }
 
 function approvalView(row: ApprovalRow) {

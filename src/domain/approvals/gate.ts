@@ -59,7 +59,7 @@ async function withApproval<T>(
   }
 }
 
-type Asked = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
+export type Asked = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
 
 /** The request that the call would make, with the newest one of the same call; null if the call needs none. */
 async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; latest: ApprovalRow | undefined } | null> {
@@ -111,20 +111,30 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
 const isRuled = (rule: Readonly<Record<string, Mode>>) => Object.values(rule).some((mode) => mode !== 'auto');
 
 async function ask(ctx: Ctx, asked: Asked, latest: ApprovalRow | undefined): Promise<never> {
-  const { approvals, alerts } = ctx.store;
+  const { approvals } = ctx.store;
   if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
-  const id = `apr_${randomBytes(12).toString('hex')}`;
+  const id = newApprovalId();
   const open = latest !== undefined && ['waiting', 'approved', 'expired'].includes(latest.state) ? latest : undefined;
   if (!(await approvals.add({ id, ...asked }, open))) {
     const other = await approvals.latest(asked, asked.asked_at);
     throw required(ctx, asked, other?.id ?? id, 'It waits for a person.');
   }
-  const { title, kind, sites, asker_name: by } = asked;
-  const facts = { approval_id: id, title, kind, sites, by, url: pageUrl(ctx) };
-  const alert: Alert<'approval.asked'> = { key: id, kind: 'approval.asked', site_id: null, at: asked.asked_at, facts };
-  emitAlerts(ctx.events, await alerts.add([alert]));
+  await tellAsked(ctx, id, asked);
   await approvals.prune(asked.asked_at - KEPT_MS);
   throw required(ctx, asked, id, whyAsked(latest));
+}
+
+export const newApprovalId = () => `apr_${randomBytes(12).toString('hex')}`;
+
+/** Tells people that a request waits. */
+export async function tellAsked(
+  ctx: Ctx,
+  id: string,
+  { title, kind, sites, asker_name, asked_at }: Asked,
+): Promise<void> {
+  const facts = { approval_id: id, title, kind, sites, by: asker_name, url: pageUrl(ctx) };
+  const alert: Alert<'approval.asked'> = { key: id, kind: 'approval.asked', site_id: null, at: asked_at, facts };
+  emitAlerts(ctx.events, await ctx.store.alerts.add([alert]));
 }
 
 function whyAsked(latest: ApprovalRow | undefined): string {

@@ -117,6 +117,13 @@ export function createApprovals(db: Db) {
       return changes > 0;
     },
 
+    /** Ends what an asker does not want any more. */
+    async withdraw(asker: string): Promise<void> {
+      await db.run("UPDATE approval SET state = 'replaced' WHERE asker = ? AND state IN ('waiting', 'approved')", [
+        asker,
+      ]);
+    },
+
     /** One page, newest first. */
     list({ asker, states }: ApprovalFilter, now: number, page: number, perPage: number): Promise<Listed<ApprovalRow>> {
       const { text, args } = join([

@@ -39,6 +39,8 @@ interface Version {
 
 /** Plans that started no rollout; older ones than these are deleted. */
 const MOST_UNUSED = 50;
+/** Nor made by a policy: such a plan may wait for a person. */
+const FREE = 'NOT EXISTS (SELECT 1 FROM policy p WHERE p.plan_id = rollout_plan.id)';
 const UNUSED = 'NOT EXISTS (SELECT 1 FROM rollout r WHERE r.plan_id = rollout_plan.id)';
 
 export function createRolloutPlans(db: Db) {
@@ -55,7 +57,7 @@ export function createRolloutPlans(db: Db) {
     async save(plan: PlanRow, items: readonly PlanItem[]): Promise<void> {
       await db.batch([
         sql(
-          `DELETE FROM rollout_plan WHERE ${UNUSED} AND (expires_at <= ? OR id NOT IN
+          `DELETE FROM rollout_plan WHERE ${UNUSED} AND ${FREE} AND (expires_at <= ? OR id NOT IN
              (SELECT id FROM rollout_plan ORDER BY created_at DESC, id LIMIT ${MOST_UNUSED - 1}))`,
           plan.created_at,
         ),

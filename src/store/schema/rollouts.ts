@@ -102,4 +102,25 @@ CREATE TABLE rollout_halt (
   at INTEGER NOT NULL,
   PRIMARY KEY (rollout_id, type, slug, version)
 ) WITHOUT ROWID;
+
+-- What is planned at which times; no row is deleted but by a person.
+CREATE TABLE policy (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  name_key TEXT NOT NULL UNIQUE,
+  enabled INTEGER NOT NULL,
+  -- JSON: filters, waves, window, approval, schedule.
+  definition TEXT NOT NULL,
+  changed_by TEXT NOT NULL,
+  changed_at INTEGER NOT NULL,
+  -- The newest time at which it was due and that was taken up; at first when it was made.
+  due_at INTEGER NOT NULL,
+  -- What became of that: begun and planned are steps on the way.
+  state TEXT NOT NULL DEFAULT '' CHECK (state IN ('', 'begun', 'planned', 'started', 'asked', 'nothing', 'failed', 'skipped', 'missed')),
+  detail TEXT NOT NULL DEFAULT '',
+  -- Its newest plan, and the request to approve it.
+  plan_id TEXT,
+  digest TEXT,
+  approval_id TEXT
+);
 `;

@@ -15,6 +15,7 @@ import { alertRecipients } from './monitoring/alert-recipients.js';
 import { ssl } from './monitoring/certificates.js';
 import { domains, domainsExtra } from './monitoring/domains.js';
 import { alertsExtra, monitors } from './monitoring/monitors.js';
+import { policies } from './policies/policies.js';
 import { reports, reportsExtra } from './reports/reports.js';
 import type { Route } from './route.js';
 import { safetyExtra } from './safety/safety.js';
@@ -63,6 +64,7 @@ export const extra: readonly Route[] = [
   ...safetyExtra,
   ...runs,
   ...rollouts,
+  ...policies,
   ...alertRecipients,
   ...fleet,
   ...actions,

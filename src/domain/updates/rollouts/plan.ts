@@ -34,7 +34,10 @@ const LIFE_MS = DAY_MS;
 const ITEMS = 5;
 const NAMED = 5;
 
-type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>>;
+export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>> & {
+  /** Of policies: fixes of known vulnerabilities may be of any age. */
+  vulnerable_at_once?: boolean;
+};
 type Plan = z.input<ReturnType<typeof planShape>>;
 type Risk = (typeof RISKS)[number];
 
@@ -79,6 +82,16 @@ export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, pe
   items.sort((a, b) => a.wave - b.wave || a.site_id - b.site_id || a.type - b.type || (a.slug < b.slug ? -1 : 1));
   const plan = await kept(ctx, rules, items);
   return { ...planView(plan, rules, items, left), ...pageOf(items, page, perPage) };
+}
+
+/** Throws as planning would for what names nothing, and for what contradicts itself. */
+export async function checkPlanInput(ctx: Ctx, input: PlanInput): Promise<void> {
+  rulesOf(input);
+  const { slugs, exclude_slugs, tag_ids, client_ids, site_ids_or_domains: refs } = input;
+  await narrowingOf(ctx, { slug: slugs, exclude_slugs, tag_ids, client_ids }, 'slugs');
+  await requireSites(ctx, refs, 'site_ids_or_domains');
+  await candidatesOf(ctx, input.waves.canary_tag_ids, input.waves.canary_sites);
+  if (input.waves.sizes.length > MOST_WAVES - 2) throw tooManyWaves(input.waves.sizes.length + 2);
 }
 
 function rulesOf({ waves, window }: PlanInput): Rules {
@@ -130,11 +143,13 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     ]),
   );
   const found = open.filter((offer) => withinLimits(offer, limits));
-  const fixes = input.only_vulnerable ? await fixesOf(ctx, found) : new Map<number, string[]>();
+  const young = input.vulnerable_at_once === true && input.minimum_age_days > 0;
+  const fixes = input.only_vulnerable || young ? await fixesOf(ctx, found) : new Map<number, string[]>();
   const reasonOf = (offer: FleetOffer, at: number): string | undefined => {
     if (!may.has(offer.site_id)) return reason(obstacles.get(offer.site_id) ?? 'svc_site_not_found');
     if (offer.quarantined === 1) return reason('svc_version_quarantined');
     if (input.only_vulnerable && !fixes.has(at)) return 'no_known_fix';
+    if (young && fixes.has(at)) return undefined;
     const age = ages.get(versionKey(offer)) ?? null;
     if (input.minimum_age_days > 0 && age === null) return 'age_unknown';
     return age !== null && age < input.minimum_age_days ? 'too_young' : undefined;
@@ -180,12 +195,15 @@ async function wavesOf(
       advice: 'Choose others, or give a number with canaries.',
     });
   const waves = divided(sites, { canaries, candidates, sizes });
-  if (waves.length > MOST_WAVES)
-    throw new ServiceError('svc_invalid_input', `The plan would have ${waves.length} waves.`, {
-      field: 'waves.sizes',
-      advice: `Give at most ${MOST_WAVES - 2} sizes.`,
-    });
+  if (waves.length > MOST_WAVES) throw tooManyWaves(waves.length);
   return waves;
+}
+
+function tooManyWaves(waves: number): ServiceError {
+  return new ServiceError('svc_invalid_input', `The plan would have ${waves} waves.`, {
+    field: 'waves.sizes',
+    advice: `Give at most ${MOST_WAVES - 2} sizes.`,
+  });
 }
 
 async function candidatesOf(
@@ -194,16 +212,22 @@ async function candidatesOf(
   refs: PlanInput['waves']['canary_sites'],
 ): Promise<ReadonlySet<number>> {
   await requireOwners(ctx, tags, [], 'waves.canary_tag_ids');
-  const { sites, errors } = await resolveSites(ctx, refs, 'waves.canary_sites');
-  const [error] = errors;
-  if (error !== undefined)
-    throw new ServiceError('svc_invalid_input', error.message, {
-      field: 'waves.canary_sites',
-      advice: 'Find the id or domain with list-sites-v1.',
-    });
+  const sites = await requireSites(ctx, refs, 'waves.canary_sites');
   const tagged =
     tags.length === 0 ? [] : await ctx.store.narrowedUpdates.sitesOf({ tags, clients: [], exclude_tags: [] });
   return new Set([...tagged, ...sites.map(({ id }) => id)]);
+}
+
+/** The sites; throws for one that there is not. */
+async function requireSites(ctx: Ctx, refs: PlanInput['site_ids_or_domains'], field: string) {
+  const { sites, errors } = await resolveSites(ctx, refs, field);
+  const [error] = errors;
+  if (error !== undefined)
+    throw new ServiceError('svc_invalid_input', error.message, {
+      field,
+      advice: 'Find the id or domain with list-sites-v1.',
+    });
+  return sites;
 }
 
 /** Keeps a plan; one with the same digest that still lives for half of its time is the same plan. */

@@ -1,0 +1,138 @@
+/** Policies: reading, making, changing and deleting them. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { fold } from '../../../schemas/fold.js';
+import type { policyEntry } from '../../../schemas/policy.js';
+import type { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime, timestampOf } from '../../runtime/iso-time.js';
+import type { PolicyRow, PolicyState } from '../../store/policies/policies.js';
+import { requireApprover } from '../approvals/approvers.js';
+import type { Ctx } from '../context.js';
+import { dashboardZone, isScheduleOn } from '../settings/effects.js';
+import { checkPlanInput } from '../updates/rollouts/plan.js';
+import { type Definition, definitionOf, definitionWords, type PolicyInput, planOf } from './definition.js';
+import { dueTimes } from './due.js';
+import { ofSettings } from './of-settings.js';
+
+type Entry = z.input<ReturnType<typeof policyEntry>>;
+
+/** By whom a policy asks for approval. */
+export const askerOf = (id: number) => `policy:${id}`;
+
+/** One page by name; the first has the automatic updates of the settings before them. */
+export async function listPolicies(ctx: Ctx, page: number, perPage: number) {
+  const { policies } = ctx.store;
+  const [own, rows, count] = [await ofSettings(ctx), await policies.page(page, perPage), await policies.count()];
+  const entries = await entriesOf(ctx, rows);
+  return { policies: page === 1 ? [own, ...entries] : entries, total: count + 1, page, per_page: perPage };
+}
+
+/** Throws `svc_policy_not_found`. */
+export async function knownPolicy(ctx: Ctx, id: number): Promise<PolicyRow> {
+  const row = await ctx.store.policies.find(id);
+  if (row === undefined)
+    throw new ServiceError('svc_policy_not_found', `There is no policy with the id ${id}.`, {
+      field: 'policy_id',
+      advice: 'Find the id with list-policies-v1.',
+    });
+  return row;
+}
+
+/** With all it is set to. Throws `svc_policy_not_found`. */
+export async function getPolicy(ctx: Ctx, id: number) {
+  const row = await knownPolicy(ctx, id);
+  const [entry] = await entriesOf(ctx, [row]);
+  if (entry === undefined) throw new Error('one row is one entry');
+  const { changed_by, changed_at, enabled } = row;
+  return { ...definitionOf(row), ...entry, enabled: enabled === 1, changed_by, changed_at: timestampOf(changed_at) };
+}
+
+async function entriesOf(ctx: Ctx, rows: readonly PolicyRow[]): Promise<Entry[]> {
+  const now = ctx.clock.now();
+  const zone = await dashboardZone(ctx);
+  const running = !ctx.config.read_only && (await isScheduleOn(ctx));
+  return Promise.all(
+    rows.map(async (row) => {
+      const definition = definitionOf(row);
+      const acts = row.enabled === 1 && running;
+      return {
+        ...{ policy_id: row.id, name: row.name, enabled: row.enabled === 1, acts },
+        summary: definitionWords(definition),
+        next_at: acts ? isoTime(dueTimes(definition.schedule, zone, now).next) : null,
+        last: await lastOf(ctx, row),
+      };
+    }),
+  );
+}
+
+async function lastOf(ctx: Ctx, { state, detail, due_at, plan_id, approval_id }: PolicyRow): Promise<Entry['last']> {
+  if (state === '' || state === 'begun' || state === 'planned') return null;
+  const planned = state === 'started' || state === 'asked';
+  const rollout = planned && plan_id !== null ? await ctx.store.rollouts.ofPlan(plan_id) : undefined;
+  return { at: timestampOf(due_at), state: state as PolicyState, detail, approval_id, rollout_id: rollout?.id ?? null };
+}
+
+/** Throws `svc_rest_insufficient_permission`, `svc_already_exists`, and what planning throws for its filters. */
+export async function addPolicy(ctx: Ctx, input: PolicyInput) {
+  await requireApprover(ctx);
+  const { words, ...write } = await writeOf(ctx, input);
+  const id = await ctx.store.policies.add(write);
+  if (id === undefined) throw nameTaken(input.name);
+  const facts = { policy_id: id, policy_name: input.name, detail: words };
+  ctx.events.emit({ name: 'policy.created', facts });
+  return getPolicy(ctx, id);
+}
+
+/** Changes the given members. A request of it that waits is withdrawn. Throws as `addPolicy`, and `svc_policy_not_found`. */
+export async function changePolicy(
+  ctx: Ctx,
+  id: number,
+  change: { [K in keyof PolicyInput]?: PolicyInput[K] | undefined },
+) {
+  await requireApprover(ctx);
+  const before = await knownPolicy(ctx, id);
+  const old: PolicyInput = { name: before.name, enabled: before.enabled === 1, ...definitionOf(before) };
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  const after = { ...old, ...given } as PolicyInput;
+  const changed = (Object.keys(after) as (keyof PolicyInput)[]).filter(
+    (name) => !isDeepStrictEqual(after[name], old[name]),
+  );
+  if (changed.length === 0) return getPolicy(ctx, id);
+  const { words, ...write } = await writeOf(ctx, after);
+  const anew = changed.includes('schedule') || changed.includes('enabled');
+  if (!(await ctx.store.policies.change(id, write, anew))) {
+    await knownPolicy(ctx, id);
+    throw nameTaken(after.name);
+  }
+  await ctx.store.approvals.withdraw(askerOf(id));
+  ctx.events.emit({
+    name: 'policy.changed',
+    facts: { policy_id: id, policy_name: after.name, detail: `${changed.join(', ')}: ${words}` },
+  });
+  return getPolicy(ctx, id);
+}
+
+/** What it started goes on. Throws `svc_rest_insufficient_permission` and `svc_policy_not_found`. */
+export async function deletePolicy(ctx: Ctx, id: number) {
+  await requireApprover(ctx);
+  const { name } = await knownPolicy(ctx, id);
+  if (await ctx.store.policies.remove(id)) {
+    await ctx.store.approvals.withdraw(askerOf(id));
+    ctx.events.emit({ name: 'policy.deleted', facts: { policy_id: id, policy_name: name, detail: '' } });
+  }
+  return { policy_id: id, name };
+}
+
+async function writeOf(ctx: Ctx, { name, enabled, ...definition }: PolicyInput) {
+  await checkPlanInput(ctx, planOf(definition));
+  return {
+    ...{ name, name_key: fold(name), enabled: Number(enabled), definition: JSON.stringify(definition) },
+    ...{ changed_by: ctx.actor.name, changed_at: ctx.clock.now() },
+    words: definitionWords(definition satisfies Definition),
+  };
+}
+
+function nameTaken(name: string): ServiceError {
+  return new ServiceError('svc_already_exists', `There is a policy named ${JSON.stringify(name)}.`, { field: 'name' });
+}

@@ -1,0 +1,146 @@
+/**
+ * What a policy would do now, as a plan, and what it would have begun in the last 30 days: from when versions were first on
+ * offer, and what the log knows of who got them. The rest of the past is not known, and is said so.
+ */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import { timestampOf } from '../../runtime/iso-time.js';
+import { chooseSites } from '../actions/run-on-sites.js';
+import type { Ctx } from '../context.js';
+import { levelNumbers } from '../extensions/levels.js';
+import { NO_NARROWING, narrowingOf, narrowSites } from '../extensions/offer-filters.js';
+import { dashboardZone } from '../settings/effects.js';
+import { allSites } from '../sites/sites.js';
+import { UPDATE_TYPES } from '../updates/results.js';
+import { planUpdatesOf } from '../updates/rollouts/plan.js';
+import { typeNumbers } from '../updates/updates.js';
+import { type Definition, definitionOf, planOf } from './definition.js';
+import { dueTimes } from './due.js';
+import { knownPolicy } from './policies.js';
+
+const DAY_MS = 86_400_000;
+const PAST_DAYS = 30;
+/** Versions listed. */
+const MOST = 20;
+
+const NOT_KNOWN = [
+  'Versions that were first on offer before they were recorded here, and those that no site has offered for 180 days.',
+  'Sites on which an update was on offer and went away other than through Sitefleet.',
+  'Which tags and clients sites had then, what was ignored or quarantined, and which sites were down: filters are applied as sites are today.',
+];
+
+/** Throws `svc_policy_not_found`, and what planning throws for its filters. */
+export async function previewPolicy(ctx: Ctx, id: number) {
+  const policy = await knownPolicy(ctx, id);
+  const definition = definitionOf(policy);
+  const {
+    items: _items,
+    total: _total,
+    page: _page,
+    per_page: _size,
+    ...now
+  } = await planUpdatesOf(ctx, planOf(definition), 1, 1);
+  return { policy_id: id, name: policy.name, now, past: await pastOf(ctx, definition) };
+}
+
+interface Version {
+  type: number;
+  slug: string;
+  version: string;
+  first_seen: number;
+  /** Sites on which it is on offer now, and what sizes of step it is there. */
+  offered: Set<number>;
+  levels: Set<number | null>;
+}
+
+async function pastOf(ctx: Ctx, definition: Definition) {
+  const now = ctx.clock.now();
+  const since = now - PAST_DAYS * DAY_MS;
+  const age = definition.minimum_age_days * DAY_MS;
+  const zone = await dashboardZone(ctx);
+  const { ids, fits } = await scopeOf(ctx, definition);
+  const updated = await ctx.store.policies.updatedSince(since - age, ids);
+  const log = new Map<string, number[]>();
+  for (const { context, slug, new_version, at } of updated) {
+    const key = JSON.stringify([context, slug, new_version]);
+    log.set(key, [...(log.get(key) ?? []), at]);
+  }
+  let unknownLevels = 0;
+  const found = versionsOf(await ctx.store.policies.offeredSince(since - age, ids)).flatMap((one) => {
+    const begun = dueTimes(definition.schedule, zone, one.first_seen + age - 1).next;
+    if (begun < since || begun > now || !fits(one)) return [];
+    const wanted = levelNumbers(definition.level);
+    const sizes = [...one.levels].filter((size) => size !== null);
+    if (wanted.length > 0 && sizes.length === 0) unknownLevels += 1;
+    if (wanted.length > 0 && !sizes.some((size) => wanted.includes(size))) return [];
+    const type = UPDATE_TYPES[one.type] ?? ('plugin' as const);
+    const times = log.get(JSON.stringify([type, one.slug, one.version])) ?? [];
+    const before = times.filter((at) => at < begun).length;
+    return {
+      ...{ type, slug: one.slug, version: one.version },
+      first_offered_at: timestampOf(one.first_seen),
+      would_have_begun_at: timestampOf(begun),
+      still_offered: one.offered.size,
+      updated_before: before,
+      updated_after: times.length - before,
+    };
+  });
+  found.sort((a, b) => (a.would_have_begun_at < b.would_have_begun_at ? 1 : -1));
+  return {
+    since: timestampOf(since),
+    summary: pastWords(found),
+    versions: found.slice(0, MOST),
+    more_versions: Math.max(0, found.length - MOST),
+    not_known: [
+      ...NOT_KNOWN,
+      ...(definition.only_vulnerable || definition.vulnerable_at_once
+        ? ['Which vulnerabilities were known then: versions are listed by their age alone.']
+        : []),
+      ...(unknownLevels === 0 ? [] : [`The size of the step of ${unknownLevels} versions, which are left out.`]),
+    ],
+  };
+}
+
+/** The sites that the policy chooses today, and whether a version is one of its items. */
+async function scopeOf(ctx: Ctx, definition: Definition) {
+  const { slugs, exclude_slugs, tag_ids, client_ids, site_ids_or_domains: refs } = definition;
+  const types = typeNumbers(definition.types);
+  const narrowing = await narrowingOf(ctx, { slug: slugs, exclude_slugs, tag_ids, client_ids }, 'slugs');
+  const { sites } = await chooseSites(ctx, refs, { whenEmpty: (own) => allSites(own, {}) });
+  const chosen = narrowing === undefined ? sites : await narrowSites(ctx, sites, narrowing, types, true);
+  const { slugs: only, exclude_slugs: except } = narrowing ?? NO_NARROWING;
+  return {
+    ids: chosen.map(({ id }) => id),
+    fits: ({ type, slug }: Version) =>
+      (types.length === 0 || types.includes(type)) &&
+      (only === undefined || only.includes(slug)) &&
+      !except.includes(slug),
+  };
+}
+
+function pastWords(found: readonly { type: string; slug: string; version: string; would_have_begun_at: string }[]) {
+  if (found.length === 0) return `As far as is known, it would have begun nothing in the last ${PAST_DAYS} days.`;
+  const times = new Set(found.map((one) => one.would_have_begun_at)).size;
+  const newest = found
+    .slice(0, 3)
+    .map(({ type, slug, version }) => `${type} ${siteWord(slug)} ${siteWord(version)}`)
+    .join(', ');
+  const counted = `${found.length} ${found.length === 1 ? 'version' : 'versions'} at ${times} ${times === 1 ? 'time' : 'times'}`;
+  return `In the last ${PAST_DAYS} days it would have begun with ${counted}, as far as is known; the newest: ${newest}.`;
+}
+
+type Offered = Awaited<ReturnType<Ctx['store']['policies']['offeredSince']>>;
+
+function versionsOf(rows: Offered): Version[] {
+  const found = new Map<string, Version>();
+  for (const { type, slug, version, first_seen, site_id, level } of rows) {
+    const key = JSON.stringify([type, slug, version]);
+    const one = found.get(key) ?? { type, slug, version, first_seen, offered: new Set(), levels: new Set() };
+    if (site_id !== null) {
+      one.offered.add(site_id);
+      one.levels.add(level);
+    }
+    found.set(key, one);
+  }
+  return [...found.values()];
+}

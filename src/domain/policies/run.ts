@@ -1,0 +1,167 @@
+/**
+ * Runs policies that are due: makes the plan, and starts it or asks a person. The time that is taken up is stored first, then
+ * its plan, of which there is one rollout at most: another process can go on after any crash, and nothing is done twice.
+ */
+
+import { PLAN_OF_POLICY } from '../../../schemas/approval.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
+import type { PolicyRow, PolicyState } from '../../store/policies/policies.js';
+import { startApproved } from '../approvals/approvals.js';
+import { newApprovalId, tellAsked } from '../approvals/gate.js';
+import { type Ctx, originOf } from '../context.js';
+import { dashboardZone } from '../settings/effects.js';
+import { planUpdatesOf } from '../updates/rollouts/plan.js';
+import { previewStart, startRollout } from '../updates/rollouts/start.js';
+import { definitionOf, planOf } from './definition.js';
+import { dueTimes, sameDay } from './due.js';
+import { askerOf } from './policies.js';
+
+/** So late a time is no missed one, although a day has ended. */
+const LATE_MS = 3_600_000;
+
+/** Runs every policy that is due. */
+export async function runPolicies(ctx: Ctx): Promise<string> {
+  if (ctx.config.read_only) return 'read only';
+  const { policies } = ctx.store;
+  const enabled = await policies.enabled();
+  if (enabled.length === 0) return 'none';
+  await policies.settle(ctx.clock.now());
+  const zone = await dashboardZone(ctx);
+  let ran = 0;
+  for (const { id } of enabled) {
+    if (ctx.signal.aborted) break;
+    try {
+      const policy = await policies.find(id);
+      if (policy !== undefined && (await turnOf(inName(ctx, policy), policy, zone))) ran++;
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      ctx.log.error({ err: error, policy: id }, 'a policy could not be run and will be tried again');
+    }
+  }
+  return `${ran} ran`;
+}
+
+/** What a policy does is done in its own name. */
+function inName(ctx: Ctx, { name }: PolicyRow): Ctx {
+  const own = { ...ctx, actor: { ...ctx.actor, name: `policy ${name}` } };
+  return { ...own, events: ctx.events.from(originOf(own)) };
+}
+
+async function turnOf(ctx: Ctx, policy: PolicyRow, zone: string): Promise<boolean> {
+  const now = ctx.clock.now();
+  const isMissed = (due: number) => !sameDay(due, now, zone) && now - due > LATE_MS;
+  if (policy.state === 'begun' || policy.state === 'planned') return work(ctx, policy, isMissed(policy.due_at));
+  await finishApproved(ctx, policy);
+  const due = dueTimes(definitionOf(policy).schedule, zone, now).last;
+  if (due <= policy.due_at || !(await ctx.store.policies.claim(policy, due))) return false;
+  return work(ctx, { ...policy, due_at: due, state: 'begun', approval_id: null }, isMissed(due));
+}
+
+/** A process died between the approval and the start. */
+async function finishApproved(ctx: Ctx, { state, approval_id }: PolicyRow): Promise<void> {
+  if (state !== 'asked' || approval_id === null) return;
+  const request = await ctx.store.approvals.find(approval_id, ctx.clock.now());
+  if (request?.state === 'approved') await startApproved(ctx, request);
+}
+
+async function work(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<boolean> {
+  try {
+    const plan = policy.state === 'planned' ? planned(policy) : await makePlan(ctx, policy, missed);
+    return plan === null || (await carryOut(ctx, policy, plan, missed));
+  } catch (error) {
+    // What is wrong with its filters is told; what the service could not do is tried again.
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error;
+    return end(ctx, policy, 'failed', error.message);
+  }
+}
+
+interface Plan {
+  plan_id: string;
+  digest: string;
+}
+
+function planned({ plan_id, digest }: PolicyRow): Plan {
+  if (plan_id === null || digest === null) throw new Error('a policy that has planned has a plan');
+  return { plan_id, digest };
+}
+
+/** Null: nothing is to be started, or another process does it. */
+async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<Plan | null> {
+  const { policies, rollouts } = ctx.store;
+  const due = isoTime(policy.due_at);
+  if (missed) await end(ctx, policy, 'missed', `The service did not run on that day: ${due} was missed.`);
+  if (missed) return null;
+  const before = policy.plan_id === null ? undefined : await rollouts.ofPlan(policy.plan_id);
+  if (before !== undefined && before.settled_at === null) {
+    await end(ctx, policy, 'skipped', `Its rollout ${before.id} has not ended yet.`);
+    return null;
+  }
+  const plan = await planUpdatesOf(ctx, planOf(definitionOf(policy)), 1, 1);
+  if (plan.updates === 0) {
+    await end(ctx, policy, 'nothing', plan.summary);
+    return null;
+  }
+  return (await policies.planned(policy, plan.plan_id, plan.digest)) ? plan : null;
+}
+
+async function carryOut(ctx: Ctx, policy: PolicyRow, plan: Plan, missed: boolean): Promise<boolean> {
+  const { plan_id, digest } = plan;
+  if (definitionOf(policy).approval === 'ask') {
+    if (missed) return end(ctx, policy, 'missed', `It was interrupted at ${isoTime(policy.due_at)}.`);
+    const { id, summary } = await ask(ctx, policy, { plan_id, digest });
+    return end(ctx, policy, 'asked', `${summary} Request ${id} waits for a person.`, id);
+  }
+  const begun = (await ctx.store.rollouts.ofPlan(plan_id)) !== undefined;
+  if (missed && !begun) return end(ctx, policy, 'missed', `It was interrupted at ${isoTime(policy.due_at)}.`);
+  const { rollout_id, summary } = await startRollout(ctx, { plan_id, digest });
+  return end(ctx, policy, 'started', `${summary} Rollout ${rollout_id}.`);
+}
+
+/** Leaves a request that lapses with the plan. Asked again after a crash, it is the same one. */
+async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: Plan) {
+  const { approvals, rolloutPlans } = ctx.store;
+  const now = ctx.clock.now();
+  const plan = await previewStart(ctx, { plan_id, digest });
+  const call = { asker: askerOf(policy.id), operation: PLAN_OF_POLICY, input_digest: plan_id };
+  const made = await approvals.latest(call, now);
+  if (made !== undefined) return { id: made.id, summary: plan.summary };
+  // The plan of the time before is out of date.
+  await approvals.withdraw(call.asker);
+  const id = newApprovalId();
+  const asked = {
+    ...call,
+    asker_name: ctx.actor.name,
+    ...{ via: 'jobs', client: '', title: `Updates of the policy ${policy.name}`, kind: 'updates' as const },
+    sites: plan.sites,
+    plan_digest: digest,
+    input: JSON.stringify({ policy_id: policy.id, plan_id, digest }),
+    plan: JSON.stringify(plan),
+    asked_at: now,
+    expires_at: (await rolloutPlans.find(plan_id))?.expires_at ?? now,
+  };
+  if (await approvals.add({ id, ...asked }, undefined)) await tellAsked(ctx, id, asked);
+  return { id: (await approvals.latest(call, now))?.id ?? id, summary: plan.summary };
+}
+
+const EVENTS = {
+  started: 'policy.ran',
+  nothing: 'policy.ran',
+  asked: 'policy.asked',
+  failed: 'policy.skipped',
+  skipped: 'policy.skipped',
+  missed: 'policy.skipped',
+} as const satisfies Record<PolicyState, string>;
+
+async function end(
+  ctx: Ctx,
+  policy: PolicyRow,
+  state: PolicyState,
+  detail: string,
+  approval_id?: string,
+): Promise<true> {
+  const told = { state, detail, ...(approval_id === undefined ? {} : { approval_id }) };
+  if (await ctx.store.policies.finish(policy, told))
+    ctx.events.emit({ name: EVENTS[state], facts: { policy_id: policy.id, policy_name: policy.name, detail } });
+  return true;
+}

@@ -1,0 +1,148 @@
+/** Policies, and what became of the newest time at which each was due. Every step is one conditional write. */
+
+import type { POLICY_STATES } from '../../../schemas/policy.js';
+import type { Db, Row } from '../driver/db.js';
+import { countOf } from '../driver/lists.js';
+import { IN } from '../driver/sql-fragments.js';
+import { idList } from '../sites/filter.js';
+
+export type PolicyState = (typeof POLICY_STATES)[number];
+
+export interface PolicyRow extends Row {
+  id: number;
+  name: string;
+  enabled: number;
+  /** JSON. */
+  definition: string;
+  changed_by: string;
+  changed_at: number;
+  due_at: number;
+  state: '' | 'begun' | 'planned' | PolicyState;
+  detail: string;
+  plan_id: string | null;
+  digest: string | null;
+  approval_id: string | null;
+}
+
+/** What a person sets. */
+export interface PolicyWrite {
+  name: string;
+  name_key: string;
+  enabled: number;
+  definition: string;
+  changed_by: string;
+  changed_at: number;
+}
+
+const DAY_MS = 86_400_000;
+
+export function createPolicies(db: Db) {
+  return {
+    find: (id: number) => db.one<PolicyRow>('SELECT * FROM policy WHERE id = ?', [id]),
+
+    page: (page: number, perPage: number) =>
+      db.all<PolicyRow>('SELECT * FROM policy ORDER BY name_key LIMIT ? OFFSET ?', [perPage, (page - 1) * perPage]),
+
+    count: () => countOf(db, 'SELECT count(*) AS n FROM policy', []),
+
+    enabled: () => db.all<PolicyRow>('SELECT * FROM policy WHERE enabled = 1 ORDER BY id'),
+
+    /** The id of the new policy; undefined if the name is taken. */
+    async add({
+      name,
+      name_key,
+      enabled,
+      definition,
+      changed_by,
+      changed_at,
+    }: PolicyWrite): Promise<number | undefined> {
+      const row = await db.one(
+        `INSERT INTO policy (name, name_key, enabled, definition, changed_by, changed_at, due_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+        [name, name_key, enabled, definition, changed_by, changed_at, changed_at],
+      );
+      return row === undefined ? undefined : Number(row.id);
+    },
+
+    /** False if another policy has the name. @param anew what was due before now is not made up for */
+    async change(id: number, write: PolicyWrite, anew: boolean): Promise<boolean> {
+      const { name, name_key, enabled, definition, changed_by, changed_at } = write;
+      const { changes } = await db.run(
+        `UPDATE policy SET name = ?, name_key = ?, enabled = ?, definition = ?, changed_by = ?, changed_at = ?,
+           due_at = CASE WHEN ? THEN max(due_at, ?) ELSE due_at END
+         WHERE id = ? AND NOT EXISTS (SELECT 1 FROM policy o WHERE o.name_key = ? AND o.id <> policy.id)`,
+        [name, name_key, enabled, definition, changed_by, changed_at, Number(anew), changed_at, id, name_key],
+      );
+      return changes === 1;
+    },
+
+    async remove(id: number): Promise<boolean> {
+      return (await db.run('DELETE FROM policy WHERE id = ?', [id])).changes === 1;
+    },
+
+    /** After a clock that was far ahead: what it took up counts as taken up until now. */
+    async settle(now: number): Promise<void> {
+      await db.run('UPDATE policy SET due_at = ? WHERE due_at > ?', [now, now + DAY_MS]);
+    },
+
+    /** Takes up a time at which it is due, as it is set now; false if that, or a later one, was taken up. */
+    async claim({ id, changed_at }: PolicyRow, due: number): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE policy SET due_at = ?, state = 'begun', detail = '', approval_id = NULL
+         WHERE id = ? AND enabled = 1 AND changed_at = ? AND due_at < ?`,
+        [due, id, changed_at, due],
+      );
+      return changes === 1;
+    },
+
+    /** Binds the time that was taken up to a plan; false if another process was faster. */
+    async planned({ id, due_at }: PolicyRow, planId: string, digest: string): Promise<boolean> {
+      const { changes } = await db.run(
+        "UPDATE policy SET state = 'planned', plan_id = ?, digest = ? WHERE id = ? AND due_at = ? AND state = 'begun'",
+        [planId, digest, id, due_at],
+      );
+      return changes === 1;
+    },
+
+    /** Tells what became of it; false if another process did. */
+    async finish(
+      { id, due_at }: PolicyRow,
+      { state, detail, approval_id }: { state: PolicyState; detail: string; approval_id?: string },
+    ): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE policy SET state = ?, detail = ?, approval_id = ? WHERE id = ? AND due_at = ? AND state IN ('begun', 'planned')`,
+        [state, detail, approval_id ?? null, id, due_at],
+      );
+      return changes === 1;
+    },
+
+    /** Versions that were first on offer since then, with the sites of these that still have them on offer. */
+    async offeredSince(since: number, siteIds: readonly number[]) {
+      const rows = await db.all(
+        `SELECT o.type, o.slug, o.version, o.first_seen, u.site_id, u.level FROM offered_version o
+         LEFT JOIN site_update u ON u.type = o.type AND u.slug = o.slug AND u.new_version = o.version AND u.site_id ${IN}
+         WHERE o.first_seen >= ?`,
+        [idList(siteIds), since],
+      );
+      return rows as unknown as {
+        type: number;
+        slug: string;
+        version: string;
+        first_seen: number;
+        site_id: number | null;
+        level: number | null;
+      }[];
+    },
+
+    /** Updates of these sites since then, by the log. */
+    async updatedSince(since: number, siteIds: readonly number[]) {
+      const rows = await db.all(
+        `SELECT context, slug, new_version, site_id, min(at) AS at FROM action_log
+         WHERE at >= ? AND action = 'updated' AND code = '' AND context IN ('core', 'plugin', 'theme', 'translation') AND site_id ${IN}
+         GROUP BY context, slug, new_version, site_id`,
+        [since, idList(siteIds)],
+      );
+      return rows as unknown as { context: string; slug: string; new_version: string; site_id: number; at: number }[];
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** Routes of policies of updates (REST §7): anyone may read them; changing them needs the right to approve. */
+
+import { policyEntry, policyFields, policyPreview, policyRecord } from '../../../../schemas/policy.js';
+import { z } from '../../../../schemas/zod.js';
+import { addPolicy, changePolicy, deletePolicy, getPolicy, listPolicies } from '../../../domain/policies/policies.js';
+import { previewPolicy } from '../../../domain/policies/preview.js';
+import { once } from '../../../runtime/once.js';
+import { int, paging } from '../params.js';
+import { listRoute, type Route, route } from '../route.js';
+import { listOf, recordOf, writtenOf } from '../schemas/records.js';
+
+const where = { policy_id: /^[1-9]\d{0,14}$/ };
+const path = once(() => ({ policy_id: int(1) }));
+
+/** Not in the routes document. */
+export const policies: readonly Route[] = [
+  listRoute({
+    on: 'GET /policies',
+    summary: 'List policies of updates',
+    description: 'First the automatic updates of the settings, which are read-only and have no id.',
+    params: () => z.object({ ...paging(50, 200) }),
+    returns: () => listOf(policyEntry()),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    async list({ page, per_page }, ctx) {
+      const { policies: items, total } = await listPolicies(ctx, page, per_page);
+      return { items, total };
+    },
+  }),
+  route({
+    on: 'POST /policies',
+    change: 'approvals',
+    body: 'required',
+    fails: [404, 409],
+    summary: 'Create a policy',
+    description: 'At its times it plans updates, and starts the rollout (auto) or leaves a request for approval (ask).',
+    params: () => z.object(policyFields()),
+    returns: () => writtenOf(policyRecord()),
+    answer: async (input, ctx) => ({ message: 'The policy was created.', data: await addPolicy(ctx, input) }),
+  }),
+  route({
+    on: 'GET /policies/{policy_id}',
+    where,
+    summary: 'Read a policy',
+    params: () => z.object(path()),
+    returns: () => recordOf(policyRecord()),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    answer: async ({ policy_id }, ctx) => ({ data: await getPolicy(ctx, policy_id) }),
+  }),
+  route({
+    on: 'PUT|PATCH /policies/{policy_id}',
+    change: 'approvals',
+    body: 'required',
+    where,
+    fails: [409],
+    summary: 'Change a policy',
+    description: 'Only what is sent; waves, window and schedule as a whole. A request of it that waits is withdrawn.',
+    params: () => z.object({ ...z.object(policyFields()).partial().shape, ...path() }),
+    returns: () => writtenOf(policyRecord()),
+    answer: async ({ policy_id, ...change }, ctx) => ({
+      message: 'The policy was changed.',
+      data: await changePolicy(ctx, policy_id, change),
+    }),
+  }),
+  route({
+    on: 'DELETE /policies/{policy_id}',
+    change: 'approvals',
+    where,
+    summary: 'Delete a policy',
+    description: 'Rollouts that it started go on; a request of it that waits is withdrawn.',
+    params: () => z.object(path()),
+    returns: () => writtenOf(z.object({ policy_id: z.number().int(), name: z.string() })),
+    answer: async ({ policy_id }, ctx) => ({
+      message: 'The policy was deleted.',
+      data: await deletePolicy(ctx, policy_id),
+    }),
+  }),
+  route({
+    on: 'GET /policies/{policy_id}/preview',
+    live: true,
+    where,
+    summary: 'Preview a policy',
+    description: 'What it would do now, as a plan, and what it would have begun in the last 30 days. Contacts no site.',
+    params: () => z.object(path()),
+    returns: () => recordOf(policyPreview()),
+    answer: async ({ policy_id }, ctx) => ({ data: await previewPolicy(ctx, policy_id) }),
+  }),
+];
