@@ -10,6 +10,7 @@ import { fleet } from './fleet/index.js';
 import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
 import { monitoring } from './monitoring/index.js';
+import { policies } from './policies/index.js';
 import { reports } from './reports/index.js';
 import { rollouts } from './rollouts/index.js';
 import { safety } from './safety/index.js';
@@ -42,4 +43,5 @@ export const operations: readonly GroupedOperation[] = [
   ...group('time', time),
   ...group('approvals', approvals),
   ...group('rollouts', rollouts),
+  ...group('policies', policies),
 ];

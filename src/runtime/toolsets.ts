@@ -101,6 +101,12 @@ const FACTS = {
     max_tokens: 1800,
     optional: true,
   },
+  policies: {
+    label: 'Policies',
+    description: 'What is updated automatically, and when.',
+    max_tokens: 450,
+    optional: true,
+  },
 } as const satisfies Record<string, ToolsetFacts>;
 
 export type Toolset = keyof typeof FACTS;

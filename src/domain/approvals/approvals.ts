@@ -53,7 +53,7 @@ export async function decideApproval(ctx: Ctx, id: string, state: 'approved' | '
   return detailed(ctx, (await ctx.store.approvals.find(id, now)) ?? after);
 }
 
-/** Starts the plan of a policy that was approved. It starts once, whoever tries it again after a crash. */
+/** Starts the plan of a policy that was approved. It starts once, also if it is tried again after a crash. */
 export async function startApproved(ctx: Ctx, { id, title, input, plan_digest }: ApprovalRow): Promise<void> {
   await startRollout(ctx, { plan_id: (JSON.parse(input) as { plan_id: string }).plan_id, digest: plan_digest });
   if (await ctx.store.approvals.use(id, plan_digest, ctx.clock.now()))

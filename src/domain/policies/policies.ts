@@ -23,9 +23,10 @@ export const askerOf = (id: number) => `policy:${id}`;
 /** One page by name; the first has the automatic updates of the settings before them. */
 export async function listPolicies(ctx: Ctx, page: number, perPage: number) {
   const { policies } = ctx.store;
-  const [own, rows, count] = [await ofSettings(ctx), await policies.page(page, perPage), await policies.count()];
-  const entries = await entriesOf(ctx, rows);
-  return { policies: page === 1 ? [own, ...entries] : entries, total: count + 1, page, per_page: perPage };
+  const first = page === 1 ? [await ofSettings(ctx)] : [];
+  const rows = await policies.some(Math.max(0, (page - 1) * perPage - 1), perPage - first.length);
+  const count = await policies.count();
+  return { policies: [...first, ...(await entriesOf(ctx, rows))], total: count + 1, page, per_page: perPage };
 }
 
 /** Throws `svc_policy_not_found`. */
@@ -100,8 +101,8 @@ export async function changePolicy(
   );
   if (changed.length === 0) return getPolicy(ctx, id);
   const { words, ...write } = await writeOf(ctx, after);
-  const anew = changed.includes('schedule') || changed.includes('enabled');
-  if (!(await ctx.store.policies.change(id, write, anew))) {
+  const rescheduled = changed.includes('schedule') || changed.includes('enabled');
+  if (!(await ctx.store.policies.change(id, write, rescheduled))) {
     await knownPolicy(ctx, id);
     throw nameTaken(after.name);
   }

@@ -40,8 +40,9 @@ export function createPolicies(db: Db) {
   return {
     find: (id: number) => db.one<PolicyRow>('SELECT * FROM policy WHERE id = ?', [id]),
 
-    page: (page: number, perPage: number) =>
-      db.all<PolicyRow>('SELECT * FROM policy ORDER BY name_key LIMIT ? OFFSET ?', [perPage, (page - 1) * perPage]),
+    /** By name. */
+    some: (offset: number, limit: number) =>
+      db.all<PolicyRow>('SELECT * FROM policy ORDER BY name_key LIMIT ? OFFSET ?', [limit, offset]),
 
     count: () => countOf(db, 'SELECT count(*) AS n FROM policy', []),
 
@@ -64,14 +65,14 @@ export function createPolicies(db: Db) {
       return row === undefined ? undefined : Number(row.id);
     },
 
-    /** False if another policy has the name. @param anew what was due before now is not made up for */
-    async change(id: number, write: PolicyWrite, anew: boolean): Promise<boolean> {
+    /** False if another policy has the name. @param rescheduled what was due before now is not made up for */
+    async change(id: number, write: PolicyWrite, rescheduled: boolean): Promise<boolean> {
       const { name, name_key, enabled, definition, changed_by, changed_at } = write;
       const { changes } = await db.run(
         `UPDATE policy SET name = ?, name_key = ?, enabled = ?, definition = ?, changed_by = ?, changed_at = ?,
            due_at = CASE WHEN ? THEN max(due_at, ?) ELSE due_at END
          WHERE id = ? AND NOT EXISTS (SELECT 1 FROM policy o WHERE o.name_key = ? AND o.id <> policy.id)`,
-        [name, name_key, enabled, definition, changed_by, changed_at, Number(anew), changed_at, id, name_key],
+        [name, name_key, enabled, definition, changed_by, changed_at, Number(rescheduled), changed_at, id, name_key],
       );
       return changes === 1;
     },

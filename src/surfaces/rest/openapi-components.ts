@@ -227,7 +227,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   posts: 'Posts on the sites.',
   updates: 'Listing, applying and ignoring updates.',
   rollouts: 'Plans of updates, carried out in waves that halt when something breaks.',
-  policies: 'What is updated by itself, when, and who has to approve it.',
+  policies: 'What is updated automatically, when, and who has to approve it.',
   fleet: 'The whole fleet: what needs attention, sites by any filter, updates by item.',
   actions: 'The log of everything done through Sitefleet.',
   approvals: 'Changes that wait for the approval of a person.',

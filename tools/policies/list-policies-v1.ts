@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-policies-v1',
   title: 'List policies of updates',
-  about: 'Lists what is updated by itself, when, and what became of it. People change policies on the page.',
+  about: 'Lists what is updated automatically, when, and what became of it. People change policies on the page.',
   run: 'GET',
   effect: 'read',
 

@@ -12,7 +12,7 @@ export default defineOperation({
   effect: 'read',
   live: true,
 
-  input: () => z.object({ policy_id: id() }),
+  input: () => z.object({ policy_id: id().describe('From list-policies-v1.') }),
 
   output: policyPreview,
 
