@@ -38,6 +38,7 @@ export async function decide(
 ): Promise<void> {
   const request = await withLocalService(config, (ctx) => decideApproval(ctx, id, state, note));
   if (json === true) printJson(request);
+  else if (request.state === 'used') say(`Approved: ${request.title}. It has started.`);
   else if (state === 'approved') say(`Approved: ${request.title}. It happens once its call is repeated.`);
   else say(`Refused: ${request.title}.`);
 }

@@ -185,6 +185,30 @@ describe('a policy that is due', () => {
     expect(actions.map(({ action }: { action: string }) => action)).toEqual(['skipped', 'ran']);
   });
 
+  it('is due again after a clock that was far ahead', async () => {
+    const id = await policy();
+    /** The list of actions shows none that are in the future. */
+    const ran = async () => {
+      await app.call('list-policies');
+      const rows = await app.db.all(
+        "SELECT id FROM action_log WHERE context = 'policy' AND action = 'ran' AND slug = ?",
+        [String(id)],
+      );
+      return rows.length;
+    };
+    app.clock.step(3 * DAY);
+    until(2);
+    await tick();
+    expect(await ran()).toBe(1);
+    app.clock.step(-3 * DAY);
+    await tick();
+    expect(await ran()).toBe(1);
+    until(2);
+    await tick();
+    await tick();
+    expect(await ran()).toBe(2);
+  });
+
   it('is finished by another process after a crash at any step, once', async () => {
     await offer('1.2');
     const before = await rollouts();

@@ -127,7 +127,7 @@ async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: Plan) {
   const made = await approvals.latest(call, now);
   if (made !== undefined) return { id: made.id, summary: plan.summary };
   // The plan of the time before is out of date.
-  await approvals.withdraw(call.asker);
+  await approvals.withdraw(call.asker, plan_id);
   const id = newApprovalId();
   const asked = {
     ...call,

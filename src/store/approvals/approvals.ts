@@ -117,11 +117,12 @@ export function createApprovals(db: Db) {
       return changes > 0;
     },
 
-    /** Ends what an asker does not want any more. */
-    async withdraw(asker: string): Promise<void> {
-      await db.run("UPDATE approval SET state = 'replaced' WHERE asker = ? AND state IN ('waiting', 'approved')", [
-        asker,
-      ]);
+    /** Ends what an asker does not want any more. @param kept the input of a request that stays */
+    async withdraw(asker: string, kept = ''): Promise<void> {
+      await db.run(
+        "UPDATE approval SET state = 'replaced' WHERE asker = ? AND input_digest <> ? AND state IN ('waiting', 'approved')",
+        [asker, kept],
+      );
     },
 
     /** One page, newest first. */
