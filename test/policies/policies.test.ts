@@ -79,6 +79,13 @@ describe('setting a policy', () => {
   it('needs the right to approve, and refuses what it does not know', async () => {
     const body = { name: 'Night', schedule: { at: '02:00' } };
     expect((await app.rest('POST /policies', { body })).status).toBe(403);
+    // A key that an assistant has used over MCP never can.
+    const { token: known } = await newKey(app.service.store.keys, { approves: true, description: 'an assistant' });
+    await app.db.run("UPDATE api_key SET assistant_at = 1 WHERE description = 'an assistant'");
+    expect((await app.rest('POST /policies', { body, token: known })).body).toMatchObject({
+      code: 'svc_rest_insufficient_permission',
+      message: expect.stringContaining('assistant'),
+    });
     expect((await own('POST /policies', { ...body, shedule: 1 })).status).toBe(400);
     expect((await own('POST /policies', { ...body, schedule: { at: '26:00' } })).status).toBe(400);
     expect((await own('POST /policies', { ...body, tag_ids: [99] })).body).toMatchObject({ code: 'svc_tag_not_found' });
@@ -259,6 +266,8 @@ describe('a policy that asks', () => {
     });
     expect(await last(id)).toMatchObject({ state: 'asked', approval_id: asked.approval_id, rollout_id: null });
     expect(await rollouts()).toBe(before);
+    const { actions } = await app.call('list-actions', { contexts: ['policy'], per_page: 1 });
+    expect(actions[0]).toMatchObject({ action: 'asked', actor: `policy Policy ${made}`, via: 'jobs' });
     const path = `/approvals/${asked.approval_id}/approve`;
     expect((await app.rest(`POST ${path}`)).status).toBe(403);
     const replies = await Promise.all([own(`POST ${path}`), own(`POST ${path}`)]);
@@ -279,6 +288,9 @@ describe('a policy that asks', () => {
     until(2);
     await tick();
     const { approval_id } = await request('waiting');
+    // Its plan is kept, although many others are made meanwhile.
+    app.clock.move(1000);
+    for (let other = 1; other <= 60; other++) await app.call('plan-updates', { waves: { soak_minutes: other } });
     await app.db.run("UPDATE approval SET state = 'approved' WHERE id = ?", [approval_id]);
     await Promise.all([tick(), tick()]);
     expect([await rollouts(), (await request('used')).approval_id]).toEqual([before + 1, approval_id]);
