@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/undo-change-v1',
   title: 'Undo changes',
   about:
-    'Restores what a change, a call, a run of updates, or everything since a time replaced. What was changed again since is left alone.',
+    'Restores what a change, a call, a run or rollout of updates, or everything since a time replaced. What was changed again since is left alone.',
   instructions: 'Show the user a dry_run, then send its digest with confirm.',
   effect: 'destroy',
   // What it restores may be either.
@@ -24,6 +24,7 @@ export default defineOperation({
         .optional()
         .describe('Id of list-actions-v1 (a call: all it did), or change_id of an update.'),
       run_id: token(100).optional().describe('All of a run of updates.'),
+      rollout_id: token(100).optional().describe('All that a rollout did; not while it runs.'),
       since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),
       by: called().optional().describe('With since: part of the name of who did it.'),
       site_id_or_domain: siteRef().optional().describe('With since: on this site.'),

@@ -1,4 +1,4 @@
-/** Which changes a caller means: of an entry of the log, of a call, of a run of updates, or all since a time. */
+/** Which changes a caller means: of an entry of the log, of a call, of a run or a rollout of updates, or all since a time. */
 
 import { ServiceError } from '../../runtime/errors.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
@@ -8,6 +8,7 @@ import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { oneOrAll, type SiteRef } from '../sites/resolve.js';
 import { UPDATE_TYPES } from '../updates/results.js';
+import { knownRollout } from '../updates/rollouts/read.js';
 import { rollBackMember } from '../updates/runs/can-roll-back.js';
 import { knownRun } from '../updates/runs/runs.js';
 
@@ -15,6 +16,7 @@ export interface UndoChoice {
   /** An entry of the action log, or an update by the id that answers about updates have. */
   change_id?: string | number | undefined;
   run_id?: string | undefined;
+  rollout_id?: string | undefined;
   /** ISO 8601. */
   since?: string | undefined;
   /** With since: part of the name of who did it. */
@@ -28,28 +30,36 @@ export interface Selected {
   /** Entries of the action log. */
   entries: readonly number[];
   run_id?: string;
+  rollout_id?: string;
   change_id?: string;
 }
 
 /** Entries of one call of this operation. */
 const MOST_ENTRIES = 1_000;
-/** Items of a run. */
+/** Items of a run, or of all runs of a rollout. */
 const MOST_ITEMS = 5_000;
-/** What spreads over several runs is another choice here, of their `run_id`s. */
-const BY_WHAT = ['change_id', 'run_id', 'since'] as const;
+const BY_WHAT = ['change_id', 'run_id', 'rollout_id', 'since'] as const;
 
-/** Throws `svc_invalid_input`, `svc_action_not_found`, `svc_change_not_found`, `svc_run_not_found`. */
+/**
+ * Throws `svc_invalid_input`, `svc_action_not_found`, `svc_change_not_found`, `svc_run_not_found`, `svc_rollout_not_found`
+ * and, of a rollout that goes on meanwhile, `svc_rest_conflict`.
+ */
 export async function select(ctx: Ctx, choice: UndoChoice): Promise<Selected> {
   const given = BY_WHAT.filter((name) => choice[name] !== undefined);
   if (given.length !== 1)
-    throw wrong(given[1] ?? 'change_id', 'one of change_id, run_id and since is needed, and only one', 'Send one.');
-  const { change_id, run_id, since, by, site_id_or_domain } = choice;
+    throw wrong(
+      given[1] ?? 'change_id',
+      'one of change_id, run_id, rollout_id and since is needed, and only one',
+      'Send one.',
+    );
+  const { change_id, run_id, rollout_id, since, by, site_id_or_domain } = choice;
   if (since === undefined && (by ?? site_id_or_domain) !== undefined) {
     const field = by === undefined ? 'site_id_or_domain' : 'by';
     throw wrong(field, `${field} only narrows since`, 'Send since as well, or remove it.');
   }
   if (since !== undefined) return { entries: await entriesSince(ctx, since, by, site_id_or_domain) };
   if (run_id !== undefined) return { entries: [], run_id: (await knownRun(ctx, run_id)).id };
+  if (rollout_id !== undefined) return { entries: [], rollout_id: await idleRollout(ctx, rollout_id) };
   const text = String(change_id);
   if (/^\d{1,15}$/.test(text)) return { entries: await entriesOf(ctx, Number(text)) };
   if (text.includes('\0') || (await ctx.store.updateRuns.change(text)) === undefined)
@@ -58,6 +68,23 @@ export async function select(ctx: Ctx, choice: UndoChoice): Promise<Selected> {
       advice: 'Send an id of list-actions-v1, or the change_id of an item of get-run-v1.',
     });
   return { entries: [], change_id: text };
+}
+
+/** What is undone must not be done again meanwhile. */
+async function idleRollout(ctx: Ctx, text: string): Promise<string> {
+  const { id, state } = await knownRollout(ctx, text);
+  if (state === 'running')
+    throw new ServiceError('svc_rest_conflict', 'The rollout is at work. Nothing changed.', {
+      field: 'rollout_id',
+      advice: 'Pause or abort it first.',
+    });
+  if ((await ctx.store.updateRuns.told({ rollout_id: id }, undefined, MOST_ITEMS + 1)).length > MOST_ITEMS)
+    throw wrong(
+      'rollout_id',
+      `rollout_id: it made more than ${MOST_ITEMS} updates`,
+      'Undo its runs one by one, by run_id.',
+    );
+  return id;
 }
 
 async function entriesSince(
@@ -97,11 +124,12 @@ async function entriesOf(ctx: Ctx, id: number): Promise<number[]> {
 
 /** The changes that are meant: all, or those on one site and of records. */
 export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): Promise<Expanded> {
-  const { entries, run_id, change_id } = selected;
+  const { entries, run_id, rollout_id, change_id } = selected;
   const rows = entries.length === 0 ? [] : await ctx.store.actionLog.byIds(entries, siteId);
   const expanded = withoutFollowing(rows).map(expand);
-  if (run_id !== undefined) {
-    const items = await ctx.store.updateRuns.told(run_id, siteId, MOST_ITEMS);
+  const of = run_id === undefined ? rollout_id && { rollout_id } : { run_id };
+  if (of) {
+    const items = await ctx.store.updateRuns.told(of, siteId, MOST_ITEMS);
     expanded.push(...items.map((item) => ofRunItem(ctx, item)));
   }
   if (change_id !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * Restores what changes replaced: one change, those of a call or of a run of updates, or all since a time. What was changed
- * again since, and what is not known, is left as it is, with the reason.
+ * Restores what changes replaced: one change, those of a call, of a run or a rollout of updates, or all since a
+ * time. What was changed again since, and what is not known, is left as it is, with the reason.
  */
 
 import { siteWord } from '../../../schemas/site-text.js';

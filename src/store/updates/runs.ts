@@ -222,10 +222,18 @@ export function createUpdateRuns(db: Db) {
       return db.one<CountedRun>(`SELECT ${COUNTED} FROM update_run r WHERE r.id = ?`, [id]);
     },
 
-    /** Its items, of one site or of all, the first of them. */
-    told(id: string, siteId: number | undefined, limit: number): Promise<ToldRunItem[]> {
+    /** The items of a run, or of all runs of a rollout: of one site or of all, the first of them. */
+    told(
+      of: { run_id: string } | { rollout_id: string },
+      siteId: number | undefined,
+      limit: number,
+    ): Promise<ToldRunItem[]> {
+      const [which, id] =
+        'run_id' in of
+          ? ['= ?1', of.run_id]
+          : ['IN (SELECT run_id FROM rollout_run WHERE rollout_id = ?1)', of.rollout_id];
       return db.all<ToldRunItem>(
-        `SELECT ${TOLD} WHERE i.run_id = ?1 AND (?2 IS NULL OR i.site_id = ?2) ORDER BY i.site_id, i.type, i.slug LIMIT ?3`,
+        `SELECT ${TOLD} WHERE i.run_id ${which} AND (?2 IS NULL OR i.site_id = ?2) ORDER BY i.site_id, i.type, i.slug LIMIT ?3`,
         [id, siteId ?? null, limit],
       );
     },

@@ -51,13 +51,14 @@ export const actions: readonly Route[] = [
     fails: [404, 409],
     summary: 'Undo changes',
     description:
-      'Restores what the changes replaced: one entry of the log, all that a call did, a run of updates, or everything since a time. Preview with dry_run, then repeat with confirm and the digest. What was changed again since is left alone.',
+      'Restores what the changes replaced: one entry of the log, all that a call did, a run or a rollout of updates, or everything since a time. Preview with dry_run, then repeat with confirm and the digest. What was changed again since is left alone.',
     params: () =>
       z.object({
         change_id: integerOrText()
           .optional()
           .describe('An id of GET /actions (context call = all that it did), or the change_id of an update.'),
         run_id: text(100, 1).optional().describe('All of a run of updates.'),
+        rollout_id: text(100, 1).optional().describe('All that a rollout did; not while it runs.'),
         since: text(40, 1).optional().describe('ISO 8601: all changes since.'),
         by: text(255, 1).optional().describe('With since: part of the name of who did it.'),
         site: integerOrText().optional().describe('With since: id or domain.'),
