@@ -136,6 +136,7 @@ export const rolloutEntry = once(() =>
     ended_at: timestamp().nullable(),
     summary: z.string().describe('What it did, undid, and never touched.'),
     counts: counts(),
+    approval_wave: count().nullable().describe('The wave that waits for an approval.'),
   }),
 );
 

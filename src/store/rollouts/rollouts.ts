@@ -34,6 +34,11 @@ export interface RolloutRow extends Row {
   settled_at: number | null;
 }
 
+/** A rollout with the wave that waits for an approval, if one does. */
+export interface ToldRollout extends RolloutRow {
+  approval_wave: number | null;
+}
+
 export interface WaveRow extends Row {
   wave: number;
   sites: number;
@@ -79,6 +84,11 @@ const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untou
 /** Items `i` of the runs of a rollout that show that their update does harm. */
 const HARMED = `(i.state = 'rolled_back' OR (i.state = 'failed' AND i.code = 'svc_update_broke_site'))`;
 const OF_RUNS = 'i.run_id IN (SELECT run_id FROM rollout_run WHERE rollout_id = ?)';
+
+const TOLD = `SELECT r.*, (SELECT w.wave FROM rollout_wave w WHERE w.rollout_id = r.id AND w.wave > 1 AND w.state = 'waiting'
+    AND w.approved_by IS NULL AND r.state IN ('running', 'paused') AND r.rules ->> 'approve_waves' = 1
+    AND NOT EXISTS (SELECT 1 FROM rollout_wave b WHERE b.rollout_id = r.id AND b.wave < w.wave AND b.state <> 'done')) AS approval_wave
+  FROM rollout r`;
 
 export function createRollouts(db: Db) {
   return {
@@ -139,9 +149,9 @@ export function createRollouts(db: Db) {
     /** Newest first, one page. */
     page(state: RolloutState | undefined, page: number, perPage: number) {
       const { text, args } = equal('state', state);
-      return readPage<RolloutRow>(
+      return readPage<ToldRollout>(
         db,
-        sql(`SELECT * FROM rollout WHERE 1${text} ORDER BY started_at DESC, rowid DESC`, ...args),
+        sql(`${TOLD} WHERE 1${text} ORDER BY started_at DESC, rowid DESC`, ...args),
         sql(`SELECT count(*) AS n FROM rollout WHERE 1${text}`, ...args),
         page,
         perPage,
@@ -369,7 +379,7 @@ export function createRollouts(db: Db) {
     /** All about a rollout but its items: in one round trip, and as of one moment. */
     async details(id: string) {
       const [rollout = [], waves = [], counts = [], runs = [], halted = []] = await db.read([
-        sql('SELECT * FROM rollout WHERE id = ?', id),
+        sql(`${TOLD} WHERE r.id = ?`, id),
         sql('SELECT * FROM rollout_wave WHERE rollout_id = ? ORDER BY wave', id),
         countsOf(id),
         sql('SELECT run_id, wave FROM rollout_run WHERE rollout_id = ? ORDER BY wave, run_id', id),
@@ -379,7 +389,7 @@ export function createRollouts(db: Db) {
         ),
       ]);
       return {
-        rollout: rollout[0] as RolloutRow | undefined,
+        rollout: rollout[0] as ToldRollout | undefined,
         waves: waves as WaveRow[],
         counts: countsFrom(counts),
         runs: runs.map((row) => ({ run_id: String(row.run_id), wave: Number(row.wave) })),

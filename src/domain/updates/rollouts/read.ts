@@ -9,6 +9,7 @@ import type {
   RolloutItemState,
   RolloutRow,
   RolloutState,
+  ToldRollout,
   WaveRow,
 } from '../../../store/rollouts/rollouts.js';
 import type { Ctx } from '../../context.js';
@@ -84,7 +85,7 @@ export async function listRollouts(ctx: Ctx, state: RolloutState | undefined, pa
   return { rollouts, total, page, per_page: perPage };
 }
 
-function entryOf(rollout: RolloutRow, counts: Entry['counts'] & object): Entry {
+function entryOf(rollout: ToldRollout, counts: Entry['counts'] & object): Entry {
   const { id, plan_id, digest, state, reason, actor } = rollout;
   return {
     ...{ rollout_id: id, plan_id, digest, state, reason, by: actor },
@@ -92,6 +93,7 @@ function entryOf(rollout: RolloutRow, counts: Entry['counts'] & object): Entry {
     ended_at: isoTime(rollout.ended_at),
     summary: `Updates: ${countsWords(counts)}.`,
     counts,
+    approval_wave: rollout.approval_wave,
   };
 }
 
