@@ -19,9 +19,10 @@ const digests = () =>
   app.fleet.sites.map(({ state: { plugins, themes } }) =>
     createHash('sha256')
       .update(
-        JSON.stringify(
-          [plugins, themes].map((items) => items.map(({ slug, version, active }) => [slug, version, active])),
-        ),
+        JSON.stringify([
+          plugins.map(({ slug, version, active }) => [slug, version, active]),
+          themes.map(({ slug, version }) => [slug, version]),
+        ]),
       )
       .digest('hex'),
   );
