@@ -23,6 +23,8 @@ const Updates = lazy(() => import('./views/updates.js').then(({ Updates }) => Up
 const Vulnerabilities = lazy(() => import('./views/vulnerabilities.js').then(({ Vulnerabilities }) => Vulnerabilities));
 const Runs = lazy(() => import('./views/runs.js').then(({ Runs }) => Runs));
 const Run = lazy(() => import('./views/run.js').then(({ Run }) => Run));
+const Rollouts = lazy(() => import('./views/rollouts.js').then(({ Rollouts }) => Rollouts));
+const Rollout = lazy(() => import('./views/rollout.js').then(({ Rollout }) => Rollout));
 const Monitors = lazy(() => import('./views/monitors.js').then(({ Monitors }) => Monitors));
 const History = lazy(() => import('./views/history.js').then(({ History }) => History));
 const Clients = lazy(() => import('./views/clients.js').then(({ Clients }) => Clients));
@@ -79,6 +81,8 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/vulnerabilities" component={Vulnerabilities} />
           <Route path="/runs" component={Runs} />
           <Route path="/runs/:id" component={Run} />
+          <Route path="/rollouts" component={Rollouts} />
+          <Route path="/rollouts/:id" component={Rollout} />
           <Route path="/monitors" component={Monitors} />
           <Route path="/history" component={History} />
           <Route path="/clients" component={Clients} />

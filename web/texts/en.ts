@@ -380,6 +380,130 @@ export const en = {
       return words[subject.split(':')[0] ?? ''] ?? subject;
     },
   },
+  waves: {
+    open: 'In waves …',
+    title: 'Apply in waves',
+    about:
+      'A few sites come first. The next wave begins when they have run for a while without trouble; too much trouble halts the rest.',
+    canaries: 'Sites in the first wave',
+    canariesHint: 'Empty: a few, chosen to try every version.',
+    canaryTag: 'First wave only from the tag',
+    soak: 'Minutes between waves',
+    haltSites: 'Halt when so many sites break',
+    haltPercent: 'Halt when so many % of a wave fail',
+    approve: 'Each next wave waits until a person approves it',
+    window: 'Only at certain hours, in the time zone of each site',
+    days: 'Days',
+    dayWords: { all: 'Every day', week: 'Monday to Friday', end: 'Saturday and Sunday' },
+    from: 'From',
+    to: 'To',
+    show: 'Show the plan',
+    planTitle: 'The plan',
+    back: 'Change it',
+    start: (updates: number, sites: number) =>
+      `Start ${plural(updates, 'update', 'updates')} on ${plural(sites, 'site', 'sites')}`,
+    updates: (updates: number) => plural(updates, 'update', 'updates'),
+    items: 'What is updated',
+    risks: 'Risks',
+    leftOut: 'Left out',
+    leftCount: (updates: number, sites: number) =>
+      updates === 0
+        ? plural(sites, 'site', 'sites')
+        : `${plural(updates, 'update', 'updates')} on ${plural(sites, 'site', 'sites')}`,
+    risk: {
+      major: 'Major version',
+      site_down: 'The site is down',
+      no_guard: 'No guard on the site',
+      no_roll_back: 'Cannot be rolled back',
+      quarantined_elsewhere: 'Broke another site',
+      not_in_first_wave: 'Not tried in the first wave',
+    },
+    reason: (reason: string) => {
+      const words: Record<string, string> = {
+        ignored: 'Ignored',
+        too_young: 'Too new',
+        age_unknown: 'Not known since when it is on offer',
+        no_known_fix: 'Fixes no known vulnerability',
+        version_quarantined: 'Quarantined',
+        site_suspended: 'The site is suspended',
+        site_disconnected: 'The site is disconnected',
+      };
+      const plain = reason.replaceAll('_', ' ');
+      return words[reason] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+    },
+    /** Why what is ticked cannot be applied in waves. */
+    cannot: {
+      search: 'In waves: clear the search first, which a plan in waves does not know.',
+      without: 'In waves: a tag cannot be left out.',
+      sites: 'In waves: sites cannot be unticked one by one. Choose them by a tag.',
+      single: 'In waves: an item is updated on all sites or on none. Take the single updates in again.',
+      nothing: 'In waves: nothing is ticked.',
+    },
+  },
+  rollouts: {
+    all: 'Rollouts',
+    one: 'Rollout',
+    of: 'Rollout of',
+    count: (count: string) => `${plural(count, 'rollout', 'rollouts')} in the last 180 days`,
+    none: 'No rollouts yet',
+    noneText: 'Updates can be applied in waves: a few sites first, the others once those have run well for a while.',
+    missing: 'Rollout not found',
+    state: { running: 'In progress', paused: 'Paused', completed: 'Completed', halted: 'Halted', aborted: 'Aborted' },
+    waits: 'Waits for approval',
+    waveWaits: (wave: number) => `Wave ${wave} waits for your approval.`,
+    waveTitle: (wave: number, sites: number) => `Wave ${wave}: ${plural(sites, 'site', 'sites')}`,
+    waveState: { waiting: 'Not begun', running: 'At work', soaking: 'Watched', done: 'Done' },
+    stopped: 'Stopped',
+    /** The wave that is next or at work. */
+    wave: {
+      waiting: (wave: number, waves: number) => `Wave ${wave} of ${waves} begins.`,
+      running: (wave: number, waves: number) => `Wave ${wave} of ${waves} is at work.`,
+      soaking: (wave: number) => `Wave ${wave} is watched.`,
+      done: (wave: number, waves: number) => `Wave ${wave} of ${waves} is done.`,
+    },
+    soaks: (wave: number, until: string, next: number | null) =>
+      next === null
+        ? `Wave ${wave} is watched until ${until}.`
+        : `Wave ${wave} is watched until ${until}; wave ${next} comes after that.`,
+    until: (time: string) => `watched until ${time}`,
+    headline: {
+      paused: (busy: boolean) =>
+        busy ? 'Paused: sites at work are finished, and no other begins.' : 'Paused: no other site begins.',
+      completed: () => 'All waves are done.',
+      halted: (busy: boolean) =>
+        busy ? 'Halted: sites at work are finished, and no other begins.' : 'Halted: it goes to no further site.',
+      aborted: (busy: boolean) =>
+        busy ? 'Aborted: sites at work are finished, and no other begins.' : 'Aborted: it goes to no further site.',
+    },
+    item: {
+      queued: 'Waiting',
+      updating: 'Updating',
+      checking: 'Checking',
+      kept: 'Updated',
+      rolled_back: 'Rolled back',
+      failed: 'Not updated',
+      skipped: 'Skipped',
+      unknown: 'Unknown',
+      untouched: 'Never touched',
+    },
+    counts: (counts: Readonly<Record<string, number | undefined>>) =>
+      Object.entries(en.rollouts.item)
+        .flatMap(([state, word]) => (counts[state] ? [`${counts[state]} ${word.toLowerCase()}`] : []))
+        .join(', ') || '–',
+    haltedItem: (item: string, version: string) => `${item} ${version} goes to no further site: it broke`,
+    approvedBy: (who: string) => `approved by ${who}`,
+    trouble: 'What did not go through',
+    steer: 'Steer the rollout',
+    approve: (wave: number) => `Approve wave ${wave}`,
+    pause: 'Pause',
+    resume: 'Resume',
+    abort: 'Abort',
+    abortTitle: 'Abort this rollout?',
+    abortText: 'Sites at work are finished, and no other begins. It cannot be resumed: what is left is planned again.',
+    goOn: 'Go on',
+    undoTitle: 'Undo this rollout?',
+    undoAll: (updates: number) => `${plural(updates, 'update', 'updates')} of this rollout`,
+  },
   undoPlan: {
     title: 'Undo this change?',
     step: (what: string, now: string, before: string) => `${what}: ${now} becomes ${before} again`,
@@ -651,7 +775,7 @@ export const en = {
     elsewhere: 'broke another site',
   },
   updates: {
-    tab: { plan: 'Plan', items: 'By item', runs: 'Update runs' },
+    tab: { plan: 'Plan', items: 'By item', rollouts: 'Rollouts', runs: 'Update runs' },
     items: (count: string) => `${plural(count, 'item', 'items')} with updates`,
     search: 'Search plugin or theme',
     kind: 'Kind',

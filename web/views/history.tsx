@@ -152,7 +152,7 @@ function Entry({ entry }: { entry: Change }) {
         </span>
       </div>
       {write && site_id !== null && undo !== null && <TakeBack entry={entry} site={site_id} />}
-      {write && undo === null && action_id !== null && <UndoChange id={action_id} what={what} />}
+      {write && undo === null && action_id !== null && <UndoChange of={{ change_id: String(action_id) }} what={what} />}
     </li>
   );
 }

@@ -16,6 +16,7 @@ import { t } from '../texts/texts.js';
 import { Unguarded } from './guard-all.js';
 import { JobLines } from './job-lines.js';
 import { type Matter, Matters, URGENT } from './matters.js';
+import { RolloutLines } from './rollouts.js';
 import { Aside } from './set-aside.js';
 import { Trend } from './trend.js';
 import { WatchQuestion } from './watch.js';
@@ -50,6 +51,7 @@ export function Now() {
             <div class="now">
               <div class="first">
                 {write && data.not_known.monitors > 0 && <WatchQuestion />}
+                <RolloutLines />
                 {data.matters.length === 0 ? (
                   <Card>
                     <Empty icon={CircleCheckBig} title={t.now.calm}>

@@ -14,6 +14,7 @@ import { t } from '../texts/texts.js';
 import { type Choice, choice, EVERYTHING, keyOf, setItem, setSite } from './plan-choice.js';
 import { type Filters, narrowed } from './plan-filters.js';
 import type { Plan } from './plan-matrix.js';
+import { InWaves } from './plan-waves.js';
 import { startRun } from './starting-run.js';
 import { REST_TYPE } from './update-item.js';
 import { useUpdateSettings } from './update-settings.js';
@@ -84,6 +85,7 @@ export function Total({
           {t.sites.updateCount(number(updates))}
         </Button>
       )}
+      {write && <InWaves filters={filters} left={left} none={updates === 0} />}
       {counted.error !== undefined && !untouched && <p class="problem">{counted.error.message}</p>}
     </div>
   );

@@ -7,36 +7,47 @@ import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Loaded } from '../parts/states.js';
+import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
-export function UndoChange({ id, what }: { id: number; what: string }) {
+/** A change by its entry in the log, or a rollout. */
+type Undone = { change_id: string } | { rollout_id: string };
+
+interface Props {
+  of: Undone;
+  what: string;
+  title?: string;
+}
+
+export function UndoChange(props: Props) {
+  const { what } = props;
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button small icon={Undo2} label={`${t.undo}: ${what}`} onClick={() => setOpen(true)}>
         {t.undo}
       </Button>
-      {open && <Plan id={id} what={what} close={() => setOpen(false)} />}
+      {open && <Plan {...props} close={() => setOpen(false)} />}
     </>
   );
 }
 
-function Plan({ id, what, close }: { id: number; what: string; close: () => void }) {
-  const plan = useLoad(`undo:${id}`, async (signal) => {
-    const body = { change_id: String(id), dry_run: true };
+function Plan({ of, what, title = t.undoPlan.title, close }: Props & { close: () => void }) {
+  const plan = useLoad(`undo:${JSON.stringify(of)}`, async (signal) => {
+    const body = { ...of, dry_run: true };
     return (await answer(api.POST('/actions/undo', { body, signal }))).data;
   });
   const undo = async () => {
-    const body = { change_id: String(id), confirm: true, digest: plan.data?.digest };
+    const body = { ...of, confirm: true, digest: plan.data?.digest };
     await trying(async () => (await answer(api.POST('/actions/undo', { body }))).message);
     close();
-    refresh('history:', 'site:', 'sites:', 'now:', 'tags:', 'clients:', 'settings:');
+    refresh('history:', 'rollout', 'run', 'site:', 'sites:', 'now:', 'tags:', 'clients:', 'settings:');
   };
   const possible = (plan.data?.total_undo ?? 0) > 0;
   return (
     <Dialog
-      title={t.undoPlan.title}
+      title={title}
       onClose={close}
       {...(possible && {
         confirm: (
@@ -48,7 +59,7 @@ function Plan({ id, what, close }: { id: number; what: string; close: () => void
     >
       <p>{what}</p>
       <Loaded of={plan}>
-        {({ undo: steps = [], errors }) => (
+        {({ undo: steps = [], total_undo = 0, errors, total_errors }) => (
           <>
             {steps.length > 0 && (
               <ul>
@@ -59,6 +70,7 @@ function Plan({ id, what, close }: { id: number; what: string; close: () => void
                 ))}
               </ul>
             )}
+            {total_undo > steps.length && <p class="muted">{t.now.more(number(total_undo - steps.length))}</p>}
             {errors.length > 0 && (
               <>
                 <p>{t.undoPlan.left}</p>
@@ -69,6 +81,9 @@ function Plan({ id, what, close }: { id: number; what: string; close: () => void
                     </li>
                   ))}
                 </ul>
+                {total_errors > errors.length && (
+                  <p class="muted">{t.now.more(number(total_errors - errors.length))}</p>
+                )}
               </>
             )}
           </>

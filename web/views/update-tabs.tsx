@@ -1,4 +1,4 @@
-/** The views of updates: the plan of all, the list by item, and the runs. */
+/** The views of updates: the plan of all, the list by item, the rollouts, and the runs. */
 
 import { Subtabs } from '../parts/subtabs.js';
 import { t } from '../texts/texts.js';
@@ -6,6 +6,7 @@ import { t } from '../texts/texts.js';
 const VIEWS = [
   ['/updates/plan', 'plan'],
   ['/updates', 'items'],
+  ['/rollouts', 'rollouts'],
   ['/runs', 'runs'],
 ] as const;
 
