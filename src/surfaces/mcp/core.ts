@@ -46,10 +46,14 @@ function instructionsOf(offers: (id: string) => boolean): string {
     offers('svc/search-fleet-v1') ? 'svc-search-fleet-v1 for any question about many sites' : '',
   ].filter((part) => part !== '');
   const ask = questions.length === 0 ? '' : `Ask ${questions.join(', ')}: one call instead of many.\n`;
+  const waves =
+    offers('svc/plan-updates-v1') && offers('svc/start-rollout-v1')
+      ? 'Update many sites in waves: svc-plan-updates-v1, show its summary to the user, svc-start-rollout-v1 with its digest once they agree, then watch svc-get-rollout-v1.\n'
+      : '';
   const job = offers('svc/get-batch-job-status-v1') ? '; follow it with svc-get-batch-job-status-v1' : '';
   return `Sitefleet manages a fleet of WordPress sites.
 Name a site by its id or by its domain (example.com); lists are paged.
-${ask}${look.length === 0 ? '' : `Before changing many sites, check first: ${look.join(', ')}.\n`}An empty site list means ALL sites in some tools; each tool's description begins with it. Pass the sites you mean.
+${ask}${look.length === 0 ? '' : `Before changing many sites, check first: ${look.join(', ')}.\n`}${waves}An empty site list means ALL sites in some tools; each tool's description begins with it. Pass the sites you mean.
 Destructive tools preview with dry_run: true and act only with confirm: true. Ask the user before you confirm.
 Calls on more sites than the server does at once answer queued: true with a job_id${job}.
 If a list or text is not whole, truncated says what is missing and how to get it.

@@ -80,7 +80,9 @@ ${ASK_FIRST}`,
 1. svc-get-client-sites-v1 for the sites; leave suspended ones out and say so.
 2. svc-list-updates-v1 for these sites, page by page.
 3. Sort into: security or small releases, larger releases, core. Note what is on many sites: one of them can be tried first.
-4. Propose steps: which sites first, with which svc-run-updates-v1 call, how to check after each (svc-check-sites-v1, svc-get-site-changes-v1), and when to stop.
+4. svc-plan-updates-v1 for these sites: show me its summary, its waves and its risks.
+5. When I have agreed, svc-start-rollout-v1 with the plan's digest. Watch it with svc-get-rollout-v1 until it ends, and tell me what was kept, what was undone, and what was never touched and why.
+6. Without waves, propose steps: which sites first, with which svc-run-updates-v1 call, how to check after each (svc-check-sites-v1, svc-get-site-changes-v1), and when to stop.
 ${ASK_FIRST}`,
   },
   {
