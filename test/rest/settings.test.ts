@@ -311,6 +311,7 @@ describe('settings act', () => {
       'daily-sync',
       'domains',
       'monitors',
+      'policies',
       'site-health',
     ]);
     expect(app.fleet.stats().requests).toBe(0);

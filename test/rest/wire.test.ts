@@ -161,7 +161,7 @@ describe('bodies', () => {
     expect([mail.status, mail.body.code, mail.body.data.field]).toEqual([400, 'rest_invalid_param', 'mail_type']);
     expect(await mails()).toBe(before);
     const rows = routes.filter(({ pathParams }) => pathParams.length > 0);
-    for (const { on, path, pathParams } of rows) {
+    for (const { on, path, pathParams, needs } of rows) {
       const [name = ''] = pathParams;
       const values: Record<string, string> = { key_identifier: '1', destroy_id: 'destroy_1' };
       const address = path.replace(/\{(\w+)\}/g, (_, each: string) => values[each] ?? '1');
@@ -172,6 +172,8 @@ describe('bodies', () => {
         });
         // A value that the path's own pattern refuses is no row at all.
         if (reply.body.code === 'rest_no_route') continue;
+        // Of what this key may never do, nothing else is said.
+        if (needs === 'approve' && reply.status === 403) continue;
         expect([method, path, reply.status, reply.body.data?.params?.[name]]).toEqual([
           method,
           path,
