@@ -4,6 +4,7 @@
 
 import type { Command } from 'commander';
 import { operations } from '../../tools/index.js';
+import { groupBy } from '../runtime/group-by.js';
 import { shellWord, shortName } from './operation-help.js';
 import { print } from './output.js';
 
@@ -41,9 +42,7 @@ function operationEntries(): Entry[] {
 }
 
 function grouped(entries: readonly Entry[]): Map<string, Entry[]> {
-  const groups = new Map<string, Entry[]>();
-  for (const entry of entries) groups.set(entry.after, [...(groups.get(entry.after) ?? []), entry]);
-  return groups;
+  return groupBy(entries, ({ after }) => after);
 }
 
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = { bash, zsh, fish };

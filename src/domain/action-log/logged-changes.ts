@@ -1,5 +1,6 @@
 /** What an entry of the action log changed, field by field, and what of it cannot be undone. Pure. */
 
+import { groupBy } from '../../runtime/group-by.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
 
 /** What was changed. `slug` is what identifies it: a slug or an id, of settings the group. */
@@ -162,10 +163,8 @@ export function keyOf({ site_id, kind, slug, field }: Change): string {
 
 /** Newest first, of one field of one object each. */
 export function byField(changes: readonly Change[]): Map<string, Change[]> {
-  const found = new Map<string, Change[]>();
-  for (const change of [...changes].sort((a, b) => b.entry - a.entry)) {
-    const key = keyOf(change);
-    found.set(key, [...(found.get(key) ?? []), change]);
-  }
-  return found;
+  return groupBy(
+    [...changes].sort((a, b) => b.entry - a.entry),
+    keyOf,
+  );
 }

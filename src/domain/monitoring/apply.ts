@@ -1,6 +1,7 @@
 /** Stores the consequences of checks: one transaction for any number of them, then the events for what changed. */
 
 import { emitAlerts } from '../../runtime/events.js';
+import { groupBy } from '../../runtime/group-by.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { Ctx } from '../context.js';
 import type { CheckOutcome } from './check.js';
@@ -56,14 +57,15 @@ function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): Monito
 
 /** How often each site that changes now has changed lately; one query per distinct window. */
 async function earlierChanges(ctx: Ctx, checks: readonly ClassifiedCheck[], now: number): Promise<Map<number, number>> {
-  const byWindow = new Map<number, number[]>();
-  for (const { monitor, settings, classification } of checks) {
-    if (!isChange(monitor, classification, settings)) continue;
-    const window = flapWindow(settings.interval);
-    byWindow.set(window, [...(byWindow.get(window) ?? []), monitor.site_id]);
-  }
+  const changes = checks.filter(({ monitor, classification, settings }) => isChange(monitor, classification, settings));
+  const byWindow = groupBy(changes, ({ settings }) => flapWindow(settings.interval));
   const counts = await Promise.all(
-    [...byWindow].map(([window, ids]) => ctx.store.monitorResults.changesSince(ids, now - window)),
+    [...byWindow].map(([window, own]) =>
+      ctx.store.monitorResults.changesSince(
+        own.map(({ monitor }) => monitor.site_id),
+        now - window,
+      ),
+    ),
   );
   return new Map(counts.flatMap((count) => [...count]));
 }

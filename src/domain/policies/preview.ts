@@ -4,6 +4,7 @@
  */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import { groupBy } from '../../runtime/group-by.js';
 import { timestampOf } from '../../runtime/iso-time.js';
 import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
@@ -60,11 +61,7 @@ async function pastOf(ctx: Ctx, definition: Definition) {
   const zone = await dashboardZone(ctx);
   const { ids, fits } = await scopeOf(ctx, definition);
   const updated = await ctx.store.policies.updatedSince(since - age, ids);
-  const log = new Map<string, number[]>();
-  for (const { context, slug, new_version, at } of updated) {
-    const key = JSON.stringify([context, slug, new_version]);
-    log.set(key, [...(log.get(key) ?? []), at]);
-  }
+  const log = groupBy(updated, ({ context, slug, new_version }) => JSON.stringify([context, slug, new_version]));
   let unknownLevels = 0;
   const found = versionsOf(await ctx.store.policies.offeredSince(since - age, ids)).flatMap((one) => {
     const begun = dueTimes(definition.schedule, zone, one.first_seen + age - 1).next;
@@ -75,7 +72,7 @@ async function pastOf(ctx: Ctx, definition: Definition) {
     if (wanted.length > 0 && !sizes.some((size) => wanted.includes(size))) return [];
     const type = UPDATE_TYPES[one.type] ?? ('plugin' as const);
     const times = log.get(JSON.stringify([type, one.slug, one.version])) ?? [];
-    const before = times.filter((at) => at < begun).length;
+    const before = times.filter(({ at }) => at < begun).length;
     return {
       ...{ type, slug: one.slug, version: one.version },
       first_offered_at: timestampOf(one.first_seen),

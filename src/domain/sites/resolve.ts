@@ -3,6 +3,7 @@
 import type { siteError } from '../../../schemas/common.js';
 import type { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import { groupBy } from '../../runtime/group-by.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { urlReference } from './urls.js';
@@ -84,7 +85,7 @@ async function resolve(
   const keys = parsed.flatMap((ref) => (ref !== null && 'url_key' in ref ? [ref.url_key] : []));
   const rows = ids.length + keys.length === 0 ? [] : await ctx.store.sites.candidates(ids, keys);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const byKey = groupByKey(rows);
+  const byKey = groupBy(rows, ({ url_key }) => url_key);
   return parsed.map((ref, index) => {
     const given = refs[index] ?? '';
     const at = many ? `${field}[${index}]` : field;
@@ -95,12 +96,6 @@ async function resolve(
     if (more.length > 0) return ambiguous(given, at, found);
     return site;
   });
-}
-
-function groupByKey<T extends { url_key: string }>(rows: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const row of rows) groups.set(row.url_key, [...(groups.get(row.url_key) ?? []), row]);
-  return groups;
 }
 
 function present<T>(value: T | undefined): T[] {

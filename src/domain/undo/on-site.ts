@@ -3,6 +3,7 @@
 import type { CommentAction, CommentStatus } from '../../../schemas/comment.js';
 import { POST_STATUSES, type PostStatus, type PostStep } from '../../../schemas/post.js';
 import { asServiceError, ServiceError } from '../../runtime/errors.js';
+import { groupBy } from '../../runtime/group-by.js';
 import { editSite, isKept, type SiteEdit } from '../connection/edit.js';
 import { reconnectHandler, suspendHandler, unsuspendHandler } from '../connection/handlers.js';
 import { actOnComment } from '../content/comment-actions.js';
@@ -119,16 +120,12 @@ function rollBackOf(site: number, { change_id, kind, slug, back_to }: Step) {
 
 /** Plugins are switched together. */
 async function switchAll(ctx: Ctx, id: number, steps: readonly Step[]): Promise<StepResult[]> {
-  const groups = new Map<string, Step[]>();
-  for (const step of steps) {
-    const action = step.back_to === false ? 'deactivate' : 'activate';
-    const key = `${step.kind} ${action}`;
-    groups.set(key, [...(groups.get(key) ?? []), step]);
-  }
+  const actionOf = ({ back_to }: Step) => (back_to === false ? ('deactivate' as const) : ('activate' as const));
   const results: StepResult[] = [];
-  for (const [key, group] of groups) {
-    const action = key.endsWith(' deactivate') ? ('deactivate' as const) : ('activate' as const);
-    const kind = key.startsWith('theme') ? ('theme' as const) : ('plugin' as const);
+  for (const group of groupBy(steps, (step) => `${step.kind} ${actionOf(step)}`).values()) {
+    const first = group[0] as Step;
+    const action = actionOf(first);
+    const kind = first.kind === 'theme' ? ('theme' as const) : ('plugin' as const);
     const slugOf = ({ field, slug, back_to }: Step) => (field === 'theme' ? String(back_to) : slug);
     const errors = new Map<string, ServiceError>();
     const tried = await tryAll(ctx, group, async (own) => {

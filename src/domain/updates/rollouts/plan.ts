@@ -9,8 +9,8 @@ import { levelName } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
+import { groupBy } from '../../../runtime/group-by.js';
 import { isoTime } from '../../../runtime/iso-time.js';
-import { tally } from '../../../runtime/tally.js';
 import type { PlanItem, PlanRow } from '../../../store/rollouts/plans.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import { chooseSites } from '../../actions/run-on-sites.js';
@@ -182,10 +182,8 @@ async function wavesOf(
   guarded: ReadonlySet<number>,
 ): Promise<number[][]> {
   const { canaries, canary_tag_ids: tags, canary_sites: refs, sizes } = input.waves;
-  const items = new Map<number, string[]>();
-  for (const offer of offers) items.set(offer.site_id, [...(items.get(offer.site_id) ?? []), versionKey(offer)]);
-  const sites = [...items].map(([site_id, versions]) => {
-    return { site_id, items: versions, down: down.has(site_id), guarded: guarded.has(site_id) };
+  const sites = [...groupBy(offers, ({ site_id }) => site_id)].map(([site_id, own]) => {
+    return { site_id, items: own.map(versionKey), down: down.has(site_id), guarded: guarded.has(site_id) };
   });
   sites.sort((a, b) => a.site_id - b.site_id);
   const candidates = tags.length + refs.length === 0 ? undefined : await candidatesOf(ctx, tags, refs);
@@ -257,17 +255,17 @@ function planView(plan: PlanRow, rules: Rules, items: readonly Planned[], left: 
   for (const { site_id, protection } of items)
     if (best.get(site_id) !== 'guard') best.set(site_id, better(best.get(site_id), protection));
   for (const one of best.values()) protection[one] += 1;
-  const versions = grouped(items, versionKey);
+  const versions = groupBy(items, versionKey);
   const common = [...versions.values()].sort(
     (a, b) => b.length - a.length || (versionKey(head(a)) < versionKey(head(b)) ? -1 : 1),
   );
-  const waves = [...grouped(items, ({ wave }) => wave)].map(([wave, own]) => {
+  const waves = [...groupBy(items, ({ wave }) => wave)].map(([wave, own]) => {
     return { wave, sites: distinct(own), updates: own.length };
   });
   const risks = RISKS.map((risk) => ({ risk, own: items.filter((item) => item.risks.includes(risk)) }))
     .filter(({ own }) => own.length > 0)
     .map(({ risk, own }) => ({ risk, updates: own.length, sites: distinct(own) }));
-  const left_out = [...grouped(left, ({ reason }) => reason)].map(([reason, own]) => {
+  const left_out = [...groupBy(left, ({ reason }) => reason)].map(([reason, own]) => {
     const ids = [...new Set(own.map(({ site_id }) => site_id))].sort((a, b) => a - b);
     const updates = own.filter(({ update }) => update).length;
     return { reason, updates, sites: ids.length, site_ids: ids.slice(0, NAMED) };
@@ -317,17 +315,7 @@ function head<T>([first]: readonly T[]): T {
 }
 
 function distinct(items: readonly { site_id: number }[]): number {
-  return tally(items.map(({ site_id }) => site_id)).size;
-}
-
-function grouped<T, K>(items: readonly T[], key: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const own = groups.get(key(item));
-    if (own === undefined) groups.set(key(item), [item]);
-    else own.push(item);
-  }
-  return groups;
+  return new Set(items.map(({ site_id }) => site_id)).size;
 }
 
 function pageOf(items: readonly Planned[], page: number, perPage: number) {

@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Device, PageLook, PageViewer } from '../../../outbound/pictures/pictures.js';
+import { groupBy } from '../../../runtime/group-by.js';
 import { Slots } from '../../../runtime/slots.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
@@ -134,10 +135,8 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
 /** What an answer says about it. */
 export function seenIn({ seen, seenAfter }: SafeRun): Pick<Look, 'seen' | 'unseenLooks'> {
   const reason = seen?.reason || seenAfter?.reason || '';
-  const devices = new Map<string, string[]>();
-  for (const { page, device } of seenAfter?.places ?? [])
-    devices.set(listedAs(page), [...(devices.get(listedAs(page)) ?? []), device]);
-  const names = [...devices].map(([page, on]) => `${page} on a ${on.join(' and a ')}`);
+  const byPage = groupBy(seenAfter?.places ?? [], ({ page }) => listedAs(page));
+  const names = [...byPage].map(([page, on]) => `${page} on a ${on.map(({ device }) => device).join(' and a ')}`);
   return { ...(names.length > 0 && { seen: names }), ...(reason !== '' && { unseenLooks: reason }) };
 }
 
