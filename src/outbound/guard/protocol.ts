@@ -4,7 +4,7 @@
  */
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { dropOldest } from '../../runtime/drop-oldest.js';
+import { KeyCache } from '../key-cache.js';
 
 export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
 /** Largest body that the guard accepts. */
@@ -34,26 +34,19 @@ export function canonicalText(site: string, time: number, nonce: string, body: s
   return `${[GUARD_PROTOCOL, 'POST', site, time, nonce, digest].join('\n')}\n`;
 }
 
-/** Keys of the sites that are looked at just now, by digest: parsing one costs four times a signature. */
-const keys = new Map<string, { key: KeyObject; id: string }>();
-const MOST_KEYS = 500;
-
-function readKey(pem: string): { key: KeyObject; id: string } {
-  const digest = createHash('sha256').update(pem).digest('base64');
-  const known = keys.get(digest);
-  if (known !== undefined) return known;
-  const key = createPrivateKey(pem);
-  const read = { key, id: keyId(key) };
-  keys.set(digest, read);
-  dropOldest(keys, MOST_KEYS);
-  return read;
-}
+/** Of the sites that are looked at just now. */
+const keys = new KeyCache(createPrivateKey, 500);
+const ids = new WeakMap<KeyObject, string>();
 
 /** First 32 hex digits of SHA-256 over the DER form of the public key: identifies the key of a request. */
 export function keyId(key: KeyObject): string {
+  const known = ids.get(key);
+  if (known !== undefined) return known;
   const half = key.type === 'private' ? createPublicKey(key) : key;
   const der = half.export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(der).digest('hex').slice(0, 32);
+  const id = createHash('sha256').update(der).digest('hex').slice(0, 32);
+  ids.set(key, id);
+  return id;
 }
 
 /** A signed request. `now` in milliseconds. */
@@ -64,14 +57,14 @@ export function signedRequest(
   now: number,
   nonce = randomBytes(16).toString('hex'),
 ) {
-  const { key, id } = readKey(site.private_key);
+  const key = keys.get(site.private_key);
   const body = JSON.stringify({ ...parameters, action });
   if (Buffer.byteLength(body) > MAX_REQUEST_BYTES) throw new RangeError('The request is larger than 64 KB.');
   const name = siteName(site.url);
   const time = Math.floor(now / 1000);
   const signature = sign('sha256', Buffer.from(canonicalText(name, time, nonce, body), 'utf8'), key);
   const headers = {
-    'x-sitefleet-guard': id,
+    'x-sitefleet-guard': keyId(key),
     'x-sitefleet-site': name,
     'x-sitefleet-time': String(time),
     'x-sitefleet-nonce': nonce,
@@ -93,7 +86,7 @@ export function lookHeaders(site: { url: string; private_key: string }, now: num
   const time = Math.floor(now / 1000);
   const text = Buffer.from(lookText(siteName(site.url), time), 'utf8');
   return {
-    'x-sitefleet-look': `${time} ${sign('sha256', text, readKey(site.private_key).key).toString('base64')}`,
+    'x-sitefleet-look': `${time} ${sign('sha256', text, keys.get(site.private_key)).toString('base64')}`,
   };
 }
 
@@ -114,7 +107,7 @@ export function sessionHeaders(
     sessionText(siteName(site.url), time, nonce, `${address.pathname}${address.search}`),
     'utf8',
   );
-  const signature = sign('sha256', text, readKey(site.private_key).key).toString('base64');
+  const signature = sign('sha256', text, keys.get(site.private_key)).toString('base64');
   return { headers: { 'x-sitefleet-session': `${time} ${nonce} ${signature}` }, nonce };
 }
 

@@ -1,14 +1,6 @@
-import {
-  createHash,
-  createPrivateKey,
-  generateKeyPair,
-  type JsonWebKey,
-  type KeyObject,
-  randomBytes,
-  sign,
-} from 'node:crypto';
+import { createPrivateKey, generateKeyPair, type JsonWebKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { dropOldest } from '../../../runtime/drop-oldest.js';
+import { KeyCache } from '../../key-cache.js';
 import { ChildFailure } from '../failure.js';
 import type { KeyPair } from '../port.js';
 
@@ -37,16 +29,12 @@ export function newNonce(): string {
   return randomBytes(16).toString('hex');
 }
 
-/**
- * Signs calls. Parsing a PEM costs four times a signature, so parsed keys are cached, with the least recently used
- * dropped first; they are looked up by digest, so that no PEM stays in memory for it.
- */
+/** Signs calls. */
 export class Signer {
-  readonly #keys = new Map<string, KeyObject>();
-  readonly #capacity: number;
+  readonly #keys: KeyCache;
 
   constructor(capacity = 10_000) {
-    this.#capacity = capacity;
+    this.#keys = new KeyCache(parse, capacity);
   }
 
   get size(): number {
@@ -59,25 +47,11 @@ export class Signer {
    * together.
    */
   async sign(pem: string, fn: string, nonce: string, hash: SignatureHash = 'SHA256'): Promise<string> {
-    const key = this.#key(pem);
+    const key = this.#keys.get(pem);
     const signature = await signInPool(hash.toLowerCase(), Buffer.from(fn + nonce, 'utf8'), key).catch(() => {
       throw unusable();
     });
     return signature.toString('base64');
-  }
-
-  #key(pem: string): KeyObject {
-    const id = createHash('sha256').update(pem).digest('base64');
-    const known = this.#keys.get(id);
-    if (known !== undefined) {
-      this.#keys.delete(id);
-      this.#keys.set(id, known);
-      return known;
-    }
-    const key = parse(pem);
-    this.#keys.set(id, key);
-    dropOldest(this.#keys, this.#capacity);
-    return key;
   }
 }
 
