@@ -1,14 +1,13 @@
-/** Turns of the event loop, so that many pieces of work that begin at once let others in between. */
+/** Turns of the event loop, so that work that begins at once lets others in between. */
 
-/** Returns a function whose promises resolve one per turn of the event loop, in the order of the calls. */
-export function createTurns(): () => Promise<void> {
+/** Returns a function that begins what it is given in order, so many per turn of the event loop. */
+export function inTurns(perTurn: number): (begin: () => void) => void {
   const waiting: (() => void)[] = [];
   const turn = () => {
-    waiting.shift()?.();
+    for (const begin of waiting.splice(0, perTurn)) begin();
     if (waiting.length > 0) setImmediate(turn);
   };
-  return () =>
-    new Promise((resolve) => {
-      if (waiting.push(resolve) === 1) setImmediate(turn);
-    });
+  return (begin) => {
+    if (waiting.push(begin) === 1) setImmediate(turn);
+  };
 }

@@ -1,9 +1,10 @@
 /** The HTTP server: listens, starts requests in small batches, and drains requests in flight before it closes. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTrial } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { inTurns } from '../../runtime/turns.js';
 import type { HttpEnv } from './request-info.js';
 
 export interface HttpListener {
@@ -30,7 +31,8 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
     return response;
   });
   // The request listener responds to failures itself.
-  const server = createServer(inTurns((request, response) => void serve(request, response)));
+  const begin = inTurns(PER_TURN);
+  const server = createServer((request, response) => begin(() => void serve(request, response)));
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
   server.keepAliveTimeout = 65_000;
@@ -49,24 +51,11 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
   };
 }
 
-/** Requests started per turn of the event loop. */
-const PER_TURN = 16;
-
 /**
- * Starts a few requests per turn of the event loop; the others wait in order for the next turn. Node accepts one new
- * connection per turn: if every waiting request were answered first, 100 busy clients would keep out a new one, such as
- * a health check, for seconds.
+ * Requests started per turn of the event loop; the others wait in order. Node accepts one new connection per turn: if
+ * every waiting request were answered first, 100 busy clients would keep out a new one, such as a health check, for seconds.
  */
-function inTurns(begin: (request: IncomingMessage, response: ServerResponse) => void): typeof begin {
-  const waiting: Parameters<typeof begin>[] = [];
-  const turn = () => {
-    for (const exchange of waiting.splice(0, PER_TURN)) begin(...exchange);
-    if (waiting.length > 0) setImmediate(turn);
-  };
-  return (request, response) => {
-    if (waiting.push([request, response]) === 1) setImmediate(turn);
-  };
-}
+const PER_TURN = 16;
 
 /** Rejects as `listen` would when the address is not available. For a check before secrets are shown only once. */
 export async function checkAddress(address: { host: string; port: number }): Promise<void> {
