@@ -11,7 +11,9 @@ const MOST_DEPTH = 8;
 const SECRET =
   /pass|http_?user|secret|token|cookie|credential|authorization|regverify|private|unique_?id|(^|_)(api)?_?keys?$|^key_|webhook/i;
 const REDACTED = '[redacted]';
-const LOGIN = /\/\/[^/\s]*@/g;
+/** A login in an address. */
+export const LOGIN = /\/\/[^/\s]*@/;
+const LOGINS = new RegExp(LOGIN, 'g');
 /** Where the addresses of webhooks and chats are asked for, which are keys to them. */
 const SECRET_ADDRESSES = /\/alerts\/recipients/;
 const PATH = /(\/\/[^/\s?#]+)[/?#]\S*/g;
@@ -25,7 +27,7 @@ export function callInput(input: unknown, operation: string): string {
     if (address !== null && secret) return `${address.origin}/${REDACTED}`;
     if (address !== null && (address.username !== '' || address.password !== ''))
       return `${address.protocol}//${REDACTED}@${address.host}${address.pathname}${address.search}`;
-    const bare = text.replace(LOGIN, `//${REDACTED}@`);
+    const bare = text.replace(LOGINS, `//${REDACTED}@`);
     return secret ? bare.replace(PATH, `$1/${REDACTED}`) : bare;
   };
   const text = JSON.stringify(shown(input, hide, 0)) ?? '';

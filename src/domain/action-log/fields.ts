@@ -1,11 +1,10 @@
 /** What a change replaced, as the action log keeps it, so that it can be undone: without logins, and within bounds. */
 
 import type { FieldChanges } from '../../runtime/events.js';
+import { LOGIN } from './call-input.js';
 
 /** Characters of the JSON: the text of a long note, or a thousand sites. */
 const MOST = 16_000;
-/** An address with a login in it. */
-const LOGIN = /\/\/[^/@\s]+@/;
 
 /** JSON of the fields that changed; '' if that is too much to keep. */
 export function keptFields(changed: FieldChanges): string {

@@ -1,6 +1,5 @@
 /** The action log as lists and files. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { cleanLine } from '../../../schemas/text.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
@@ -10,6 +9,7 @@ import { oneOrAll, type SiteRef } from '../sites/resolve.js';
 import { logHead } from './head.js';
 import { canUndo } from './logged-changes.js';
 import { actionEvent } from './ocsf.js';
+import { logPages } from './pages.js';
 
 const DAY_MS = 86_400_000;
 const STANDARD_DAYS = 7;
@@ -83,30 +83,32 @@ export function actionView(entry: ActionRow) {
 export const LOG_FORMATS = ['jsonl', 'ocsf'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** Characters of inputs, after which an export ends, and the rows that are read in one turn of the event loop. */
+/** Characters of inputs, after which an export ends. */
 const MOST_INPUT = 4_000_000;
-const PAGE = 250;
 
 /** Entries after an id, oldest first, each as it is stored, so that its hash can be verified; at least one if there is any. */
 export async function storedActions(ctx: Ctx, after: number, limit: number): Promise<ActionRow[]> {
-  const rows: ActionRow[] = [];
-  for (let room = MOST_INPUT; room > 0 && rows.length < limit; await nextTurn()) {
-    const size = Math.min(PAGE, limit - rows.length);
-    const page = await ctx.store.actionLog.rowsAfter(rows.at(-1)?.id ?? after, size);
-    rows.push(...page);
-    if (page.length < size) break;
-    room -= page.reduce((sum, { input }) => sum + input.length, 0);
-  }
-  return rows;
+  const pages: ActionRow[][] = [];
+  for await (const page of exportPages(ctx, after, limit)) pages.push(page);
+  return pages.flat();
 }
 
 /** The same, one JSON text each. */
 export async function actionLines(ctx: Ctx, format: LogFormat, after: number, limit: number) {
-  const rows = await storedActions(ctx, after, limit);
   const lines: string[] = [];
-  for (const [index, row] of rows.entries()) {
-    lines.push(JSON.stringify(format === 'jsonl' ? row : actionEvent(row)));
-    if (index % PAGE === PAGE - 1) await nextTurn();
+  let last = after;
+  for await (const page of exportPages(ctx, after, limit)) {
+    for (const row of page) lines.push(JSON.stringify(format === 'jsonl' ? row : actionEvent(row)));
+    last = page.at(-1)?.id ?? last;
   }
-  return { lines, last: rows.at(-1)?.id ?? after };
+  return { lines, last };
+}
+
+async function* exportPages(ctx: Ctx, after: number, limit: number): AsyncGenerator<ActionRow[]> {
+  let room = MOST_INPUT;
+  for await (const page of logPages(ctx, after, limit)) {
+    yield page;
+    room -= page.reduce((sum, { input }) => sum + input.length, 0);
+    if (room <= 0) return;
+  }
 }

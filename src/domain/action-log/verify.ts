@@ -1,14 +1,11 @@
 /** Whether the action log is what was written: no row changed, missing or added, and none cut off at its end. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Checkpoint } from '../../store/action-log/action-log.js';
 import type { ChainHead } from '../../store/action-log/chain.js';
 import { isOwnSignature, signText } from '../common/signatures.js';
 import type { Ctx } from '../context.js';
-
-/** Rows that are read at once: other work gets a turn after them. */
-const PAGE = 250;
+import { logPages } from './pages.js';
 
 export interface LogVerdict {
   valid: boolean;
@@ -49,8 +46,7 @@ async function verifyOnce(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
   let last = start;
   let rows = 0;
   let found = expected === undefined || (expected.id === last.id && expected.hash === last.hash);
-  for (;;) {
-    const page = await actionLog.rowsAfter(last.id, PAGE);
+  for await (const page of logPages(ctx, start.id))
     for (const row of page) {
       if (row.id !== last.id + 1)
         return verdict(`Rows ${last.id + 1} to ${row.id - 1} are missing.`, last.id + 1, rows, last);
@@ -62,9 +58,6 @@ async function verifyOnce(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
       found ||= expected?.id === last.id && expected.hash === last.hash;
       rows++;
     }
-    if (page.length < PAGE) break;
-    await nextTurn();
-  }
   if (lastId > last.id)
     return verdict(`The log ends with row ${last.id}, and ${lastId} was written.`, last.id + 1, rows, last);
   if (found || expected === undefined) return verdict(null, null, rows, last);
