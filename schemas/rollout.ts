@@ -2,6 +2,7 @@
 
 import { once } from '../src/runtime/once.js';
 import { bool, called, int, list, paged, siteRefs, timestamp, token } from './common.js';
+import { RUN_ITEM_STATES } from './run.js';
 import { protection } from './safety.js';
 import { idList, LEVELS, levels, listOrOne } from './search.js';
 import { updateTypes } from './update.js';
@@ -10,17 +11,7 @@ import { z } from './zod.js';
 export const ROLLOUT_STATES = ['running', 'paused', 'completed', 'halted', 'aborted'] as const;
 export const WAVE_STATES = ['waiting', 'running', 'soaking', 'done'] as const;
 /** Of a run's item, or: its site was not touched. */
-export const ROLLOUT_ITEM_STATES = [
-  'untouched',
-  'queued',
-  'updating',
-  'checking',
-  'kept',
-  'rolled_back',
-  'failed',
-  'skipped',
-  'unknown',
-] as const;
+export const ROLLOUT_ITEM_STATES = ['untouched', ...RUN_ITEM_STATES] as const;
 export const ROLLOUT_ACTIONS = ['pause', 'resume', 'abort', 'approve_next_wave'] as const;
 export const RISKS = [
   'major',

@@ -12,8 +12,7 @@ import { LASTS_MS } from './gate.js';
 
 /** One page, newest first: all for those who may approve, their own for others. */
 export async function listApprovals(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
-  const asker = (await isApprover(ctx)) ? undefined : credentialOf(ctx.actor);
-  const { items, total } = await ctx.store.approvals.list({ asker, states }, ctx.clock.now(), page, perPage);
+  const { items, total } = await visible(ctx, states, page, perPage);
   return { items: items.map(approvalView), total };
 }
 
@@ -26,9 +25,13 @@ export async function getApproval(ctx: Ctx, id: string) {
 
 /** With what was asked for, and what it would do. */
 export async function listDetailedApprovals(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
-  const asker = (await isApprover(ctx)) ? undefined : credentialOf(ctx.actor);
-  const { items, total } = await ctx.store.approvals.list({ asker, states }, ctx.clock.now(), page, perPage);
+  const { items, total } = await visible(ctx, states, page, perPage);
   return { items: items.map((row) => detailed(ctx, row)), total };
+}
+
+async function visible(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
+  const asker = (await isApprover(ctx)) ? undefined : credentialOf(ctx.actor);
+  return ctx.store.approvals.list({ asker, states }, ctx.clock.now(), page, perPage);
 }
 
 /**

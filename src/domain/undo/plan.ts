@@ -1,6 +1,7 @@
 /** The plan of an undo: what each field would be restored to, by what it is now. Pure. */
 
 import { createHash } from 'node:crypto';
+import { cut } from '../../../schemas/text.js';
 import type { ErrorCode } from '../../runtime/errors.js';
 import { isSame } from '../action-log/fields.js';
 import { byField, type Change, type Refusal, type Target } from '../action-log/logged-changes.js';
@@ -81,8 +82,7 @@ export function refused({ reason, ...refusal }: Refusal): Left {
 /** A value in one short line. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const line = text.replace(/\s+/g, ' ');
-  return line.length > MOST ? `${line.slice(0, MOST - 1)}…` : line;
+  return cut(text.replace(/\s+/g, ' '), MOST);
 }
 
 const MOST = 100;

@@ -85,6 +85,9 @@ const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untou
 const HARMED = `(i.state = 'rolled_back' OR (i.state = 'failed' AND i.code = 'svc_update_broke_site'))`;
 const OF_RUNS = 'i.run_id IN (SELECT run_id FROM rollout_run WHERE rollout_id = ?)';
 
+/** The rollout of the row runs. */
+const RUNS = "EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')";
+
 const TOLD = `SELECT r.*, (SELECT w.wave FROM rollout_wave w WHERE w.rollout_id = r.id AND w.wave > 1 AND w.state = 'waiting'
     AND w.approved_by IS NULL AND r.state IN ('running', 'paused') AND r.rules ->> 'approve_waves' = 1
     AND NOT EXISTS (SELECT 1 FROM rollout_wave b WHERE b.rollout_id = r.id AND b.wave < w.wave AND b.state <> 'done')) AS approval_wave
@@ -184,7 +187,8 @@ export function createRollouts(db: Db) {
     },
 
     waves(id: string): Promise<WaveRow[]> {
-      return db.all<WaveRow>('SELECT * FROM rollout_wave WHERE rollout_id = ? ORDER BY wave', [id]);
+      const { sql: text, args } = wavesOf(id);
+      return db.all<WaveRow>(text, args);
     },
 
     /** Approves a wave that waits, if those before it are done; false if that is not so, or it was approved. */
@@ -201,7 +205,7 @@ export function createRollouts(db: Db) {
     async beginWave(id: string, wave: number, now: number): Promise<boolean> {
       const { changes } = await db.run(
         `UPDATE rollout_wave SET state = 'running', started_at = ? WHERE rollout_id = ? AND wave = ? AND state = 'waiting'
-         AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')`,
+         AND ${RUNS}`,
         [now, id, wave],
       );
       return changes === 1;
@@ -211,7 +215,7 @@ export function createRollouts(db: Db) {
     async soakWave(id: string, wave: number, now: number, until: number): Promise<boolean> {
       const { changes } = await db.run(
         `UPDATE rollout_wave SET state = 'soaking', worked_at = ?, soak_until = ? WHERE rollout_id = ? AND wave = ? AND state = 'running'
-         AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')
+         AND ${RUNS}
          AND NOT EXISTS (SELECT 1 FROM rollout_site s WHERE s.rollout_id = rollout_wave.rollout_id AND s.wave = rollout_wave.wave AND s.run_id IS NULL)
          AND NOT EXISTS (SELECT 1 FROM rollout_run n LEFT JOIN update_run r ON r.id = n.run_id
            WHERE n.rollout_id = rollout_wave.rollout_id AND n.wave = rollout_wave.wave AND (r.id IS NULL OR ${AT_WORK}))`,
@@ -224,7 +228,7 @@ export function createRollouts(db: Db) {
     async nameCheck(id: string, wave: number, job: string): Promise<void> {
       await db.run(
         `UPDATE rollout_wave SET check_job = ? WHERE rollout_id = ? AND wave = ? AND state = 'soaking' AND check_job IS NULL
-         AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')`,
+         AND ${RUNS}`,
         [job, id, wave],
       );
     },
@@ -261,7 +265,7 @@ export function createRollouts(db: Db) {
       await db.batch([
         sql(
           `UPDATE rollout_site SET run_id = ? WHERE rollout_id = ? AND wave = ? AND run_id IS NULL AND site_id ${IN}
-           AND EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')`,
+           AND ${RUNS}`,
           runId,
           id,
           wave,
@@ -330,10 +334,8 @@ export function createRollouts(db: Db) {
     },
 
     halted(id: string): Promise<HaltRow[]> {
-      return db.all<HaltRow>(
-        'SELECT type, slug, version, site_id, at FROM rollout_halt WHERE rollout_id = ? ORDER BY at, type, slug, version',
-        [id],
-      );
+      const { sql: text, args } = haltsOf(id);
+      return db.all<HaltRow>(text, args);
     },
 
     /** Sites that an update has harmed, and that kept one and are down; of a wave, on how many one failed otherwise, and its size. */
@@ -380,13 +382,10 @@ export function createRollouts(db: Db) {
     async details(id: string) {
       const [rollout = [], waves = [], counts = [], runs = [], halted = []] = await db.read([
         sql(`${TOLD} WHERE r.id = ?`, id),
-        sql('SELECT * FROM rollout_wave WHERE rollout_id = ? ORDER BY wave', id),
+        wavesOf(id),
         countsOf(id),
         sql('SELECT run_id, wave FROM rollout_run WHERE rollout_id = ? ORDER BY wave, run_id', id),
-        sql(
-          'SELECT type, slug, version, site_id, at FROM rollout_halt WHERE rollout_id = ? ORDER BY at, type, slug, version',
-          id,
-        ),
+        haltsOf(id),
       ]);
       return {
         rollout: rollout[0] as ToldRollout | undefined,
@@ -432,6 +431,17 @@ export function createRollouts(db: Db) {
       ]);
     },
   };
+}
+
+function wavesOf(id: string): Statement {
+  return sql('SELECT * FROM rollout_wave WHERE rollout_id = ? ORDER BY wave', id);
+}
+
+function haltsOf(id: string): Statement {
+  return sql(
+    'SELECT type, slug, version, site_id, at FROM rollout_halt WHERE rollout_id = ? ORDER BY at, type, slug, version',
+    id,
+  );
 }
 
 function countsOf(id: string): Statement {

@@ -1,6 +1,7 @@
 /** Rollouts as callers read them: one with its waves and items, and the list. */
 
 import type { rolloutEntry, rolloutShape } from '../../../../schemas/rollout.js';
+import { cut } from '../../../../schemas/text.js';
 import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
@@ -121,7 +122,7 @@ function itemOf({ type, code, message, ...row }: RolloutItem): Rollout['items'][
   return {
     ...{ wave, site_id, site_url, type: wordOf(type), slug, old_version, new_version, state },
     ...(code === '' ? {} : { code }),
-    ...(message === '' ? {} : { message: message.length > LONGEST ? `${message.slice(0, LONGEST - 1)}…` : message }),
+    ...(message === '' ? {} : { message: cut(message, LONGEST) }),
     ...{ run_id, change_id },
   };
 }
