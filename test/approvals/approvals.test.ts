@@ -96,7 +96,7 @@ describe('a change that has to be asked for', () => {
     expect([ids.size, ids.has(asked.data.approval_id)]).toEqual([1, false]);
   });
 
-  it('asks anew when it would do something else than was approved', async () => {
+  it('asks again when its plan is not the approved one any more', async () => {
     const id = await tag();
     const assistant = await app.assistant();
     const remove = () => assistant.call('svc-delete-tag-v1', { tag_id: id, confirm: true });
@@ -285,7 +285,7 @@ describe('who may approve', () => {
     expect((await (await app.page(name))(`POST /approvals/${id}/approve`)).status).toBe(200);
   });
 
-  it('not whoever asked with a password, on the page either', async () => {
+  it('not a user on the page whose own password asked for it', async () => {
     const name = await app.user(['read', 'write', 'approve']);
     const id = await tag();
     const { body } = await app.run(name, 'delete-tag', { tag_id: id, confirm: true });
@@ -330,7 +330,7 @@ describe('who may approve', () => {
     expect((await key(`PUT /users/${id}/edit`, { password: 'a long password' })).body).toMatchObject(REFUSED);
   });
 
-  it('nobody to whom a backup gives the right back that was taken away since', async () => {
+  it('not a user whose right a restored backup had given back', async () => {
     const { db, service } = app.app;
     const name = await app.user(['read', 'write', 'approve']);
     const { key } = await newKey(service.store.keys, { approves: true });
@@ -428,7 +428,7 @@ describe('the rules', () => {
     expect(await modeOf(key('POST /settings/tools/disconnect-all-sites'))).toBe('svc_approval_required');
   });
 
-  it('careful: reads, syncs, previews and what is let happen anyway need nobody', async () => {
+  it('careful: reads, syncs, previews and small changes need no approval', async () => {
     const assistant = await app.assistant();
     for (const [tool, input] of [
       ['svc-list-sites-v1', {}],

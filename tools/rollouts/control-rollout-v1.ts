@@ -10,7 +10,7 @@ export default defineOperation({
   title: 'Control a rollout',
   about: 'Pauses, resumes or aborts a rollout, or approves its next wave. Sites at work are finished.',
   effect: 'destroy',
-  // Nobody has to be asked for stopping.
+  // Stopping needs no approval.
   change: ({ action }: { action: string }) =>
     action === 'pause' || action === 'abort' ? [] : [{ kind: 'updates', sites: 'planned' }],
   idempotent: false,

@@ -69,7 +69,7 @@ export const approvals: readonly Route[] = [
   decision(
     'approve',
     'Approve a change',
-    'It happens once, when its call is repeated by the same caller within a day, if it would still do the same; the plan of a policy starts at once. Needs the right to approve: of a person who is logged in on the page, or of a key that no assistant has used. Nobody can approve what they asked for.',
+    'The change is made once, when the same caller repeats the call within a day and its plan is still the same; the plan of a policy starts at once. Needs the right to approve: of a person who is logged in on the page, or of a key that no assistant has used. Nobody can approve what they asked for.',
   ),
   decision('refuse', 'Refuse a change', 'Its call is refused until the request expires.'),
   route({

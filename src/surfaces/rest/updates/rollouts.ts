@@ -119,7 +119,7 @@ export const rollouts: readonly Route[] = [
   ...CONTROLS.map(([word, action, summary, description, done]) =>
     route({
       on: `POST /rollouts/{rollout_id}/${word}`,
-      // Nobody has to be asked for stopping.
+      // Stopping needs no approval.
       change: word === 'pause' || word === 'abort' ? () => [] : { kind: 'updates', sites: 'planned' },
       fails: [404, 409],
       summary,
