@@ -70,12 +70,14 @@ interface OneProps {
   value: string;
   onChange: (value: string) => void;
   hidden?: boolean;
+  /** Of the field, for errors about it. */
+  name?: string;
   /** What choosing one means. */
   word?: (name: string) => string;
 }
 
 /** Chooses one of them, or none. */
-export function OwnerField({ kind, label, any, value, onChange, hidden = false, word = String }: OneProps) {
+export function OwnerField({ kind, label, any, value, onChange, hidden = false, name, word = String }: OneProps) {
   const { items, none, searching, hint } = useOwners(kind, listOf(value).map(Number).filter(Number.isInteger));
   if (hidden && none) return null;
   return (
@@ -86,9 +88,10 @@ export function OwnerField({ kind, label, any, value, onChange, hidden = false, 
         label={label}
         value={value}
         onChange={onChange}
+        {...(name === undefined ? {} : { name })}
         options={[
           ['', any],
-          ...items.map(({ id, name }) => [String(id), word(name)] as const),
+          ...items.map((one) => [String(one.id), word(one.name)] as const),
           ...(hint === undefined ? [] : [['more', hint, true] as const]),
         ]}
       />

@@ -4,12 +4,13 @@ import { Waves } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
-import { refresh, useLoad } from '../api/load.js';
+import { refresh } from '../api/load.js';
 import type { paths } from '../api/schema.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check, SelectField, TextField, useText } from '../parts/field.js';
 import { Form } from '../parts/form.js';
+import { OwnerField } from '../parts/owners.js';
 import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
@@ -23,6 +24,7 @@ import { REST_TYPE } from './update-item.js';
 interface Body {
   types: string[];
   level?: Filters['levels'];
+  client_ids?: number[];
   tag_ids?: number[];
   exclude_slugs?: string[];
 }
@@ -69,9 +71,6 @@ const DAYS = { all: [], week: ['mon', 'tue', 'wed', 'thu', 'fri'], end: ['sat', 
 
 function PlanInWaves({ body, close }: { body: Body; close: () => void }) {
   const { route } = useLocation();
-  const tags = useLoad('owners:tags', (signal) =>
-    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
-  );
   const canaries = useText();
   const [tag, setTag] = useState('');
   const soak = useText('60');
@@ -143,15 +142,13 @@ function PlanInWaves({ body, close }: { body: Body; close: () => void }) {
         <p>{t.waves.about}</p>
         <div class="rules">
           {count(t.waves.canaries, canaries, 'waves.canaries', false, t.waves.canariesHint)}
-          <SelectField
+          <OwnerField
+            kind="tags"
             label={t.waves.canaryTag}
+            any={t.sites.anyTag}
             value={tag}
             onChange={setTag}
             name="waves.canary_tag_ids"
-            options={[
-              ['', t.sites.anyTag],
-              ...(tags.data?.data ?? []).map(({ id, name }) => [String(id), name] as const),
-            ]}
           />
           {count(t.waves.soak, soak, 'waves.soak_minutes')}
           {count(t.waves.haltSites, haltSites, 'waves.halt_sites')}
