@@ -13,7 +13,7 @@ let mcp: McpApp;
 beforeAll(async () => {
   mcp = await mcpApp({ sites: 6, connected: 6, config: { toolsets: [...TOOLSETS] } });
   const { app } = mcp;
-  const now = app.clock.now();
+  const now = app.ctx().clock.now();
   const run = (text: string, ...args: (string | number)[]) => app.db.run(text, args);
   await app.call('add-client', { name: 'Ada', selected_sites: [1, 2] });
   await app.call('add-tag', { name: 'shop' });

@@ -25,7 +25,7 @@ const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().si
 let mcp: McpApp;
 
 beforeAll(async () => {
-  mcp = await mcpApp({ sites: 1, config: { toolsets: [...TOOLSETS] } });
+  mcp = await mcpApp({ realClock: false, sites: 1, config: { toolsets: [...TOOLSETS] } });
   const { db, clock, service } = mcp.app;
   await seedFleet(db, { sites: 2_000, plugins: 10 });
   const now = clock.now();

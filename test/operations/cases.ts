@@ -98,7 +98,7 @@ function keptVersion(app: TestApp, slug: string): string {
 /** A job whose turn does not come before it is cancelled. */
 async function waitingJob({ app }: Pick<Walk, 'app'>): Promise<object> {
   const job_id = `sync_${randomUUID()}`;
-  const now = app.clock.now();
+  const now = app.ctx().clock.now();
   const pace = { chunk: 20, delay_ms: 0, timeout_ms: 3_600_000, next_run_at: now + 86_400_000 };
   const job = { id: job_id, type: 'sync', params: {}, sites: [1], begun: false, refused: [], ...pace } as const;
   await app.service.store.jobs.add(job, now);
@@ -110,7 +110,7 @@ async function startedRollout({ app }: Pick<Walk, 'app'>): Promise<object> {
   const { plan_id, digest } = await app.call('plan-updates', {});
   const origin = JSON.stringify({ type: 'user', id: 1, name: 'admin', via: 'run', operation: '', request_id: '' });
   const rollout = { id: `rollout_${randomUUID()}`, plan_id, digest, actor: 'admin', origin };
-  const started = await app.service.store.rollouts.start({ ...rollout, started_at: app.clock.now() });
+  const started = await app.service.store.rollouts.start({ ...rollout, started_at: app.ctx().clock.now() });
   return { rollout_id: started?.id };
 }
 

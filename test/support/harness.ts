@@ -244,7 +244,11 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   let closed: Promise<void> | undefined;
   const app: TestApp = {
     service,
-    clock,
+    get clock() {
+      if (options.realClock === true)
+        throw new Error('This app runs by the wall clock; the manual one says nothing of it.');
+      return clock;
+    },
     get db() {
       if (counting === undefined) throw new Error('the database was not opened');
       return counting;
