@@ -8,7 +8,7 @@ import { z } from './zod.js';
 export const CHANGE_KINDS = {
   updates: 'Installing updates, rolling them back, and lifting a quarantine.',
   installs: 'Activating, deactivating and installing on sites: plugins, themes, the guard.',
-  deletions: 'Deleting plugins, themes, posts, clients, tags and other records.',
+  deletions: 'Deleting plugins, themes, posts, comments, clients, tags and other records.',
   site_deletions: 'Removing sites.',
   connections: 'Adding, changing, reconnecting and suspending sites.',
   disconnections: 'Disconnecting sites.',
@@ -26,10 +26,27 @@ export const CHANGE_KIND_NAMES = Object.keys(CHANGE_KINDS) as [ChangeKind, ...Ch
 export interface Change {
   kind: ChangeKind;
   sites?: number | 'all' | 'planned';
+  /** How many of a number of sites are there already; the others are added. */
+  existing?: number;
 }
 
 /** `approvals`: it checks the right to approve itself. A function for calls that make several kinds of changes. */
 export type ChangeOf = 'approvals' | ChangeKind | Change | ((input: never) => Change[]);
+
+/** What cannot be taken back comes first: by which a request of several kinds is called, and what it shows first. */
+export const GRAVEST_FIRST: readonly ChangeKind[] = [
+  'site_deletions',
+  'deletions',
+  'disconnections',
+  'users',
+  'settings',
+  'installs',
+  'updates',
+  'connections',
+  'content',
+  'other',
+  'refresh',
+];
 
 /** From the mildest to the strictest. */
 export const MODES = ['auto', 'ask', 'never'] as const;
@@ -113,6 +130,9 @@ export const approvalShape = once(() =>
     title: z.string(),
     kind: z.enum(CHANGE_KIND_NAMES),
     sites: z.number().int().nullable().describe('null = unknown.'),
+    changes: z
+      .array(z.object({ kind: z.enum(CHANGE_KIND_NAMES), sites: z.number().int().nullable() }))
+      .describe('All its kinds that wait.'),
     asked_by: z.string(),
     asked_at: timestamp(),
     expires_at: timestamp(),

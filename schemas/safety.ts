@@ -1,6 +1,7 @@
 /** Schemas of safe updates: the guard of a site, its copies, and quarantined versions. */
 
 import { once } from '../src/runtime/once.js';
+import type { Change } from './approval.js';
 import { timestamp } from './common.js';
 import { siteHead } from './site.js';
 import { aboutUpdates, appliedEntry, applyError, suspectUpdates } from './update.js';
@@ -130,3 +131,14 @@ export const adminLogin = once(() =>
     user: z.string().describe('The site administrator it logs in as.'),
   }),
 );
+
+/** Logins by token are logins. */
+export const guardChanges = ({ allow_login }: { allow_login?: boolean | undefined }): Change[] => [
+  { kind: 'installs' },
+  ...(allow_login === true ? [{ kind: 'users' } as const] : []),
+];
+
+/** With `hold`, the version is quarantined on every site. */
+export const rollBackChanges = ({ hold }: { hold?: boolean }): Change[] => [
+  { kind: 'updates', ...(hold === true && { sites: 'all' }) },
+];

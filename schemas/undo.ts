@@ -1,6 +1,7 @@
 /** Schemas of undoing changes. */
 
 import { once } from '../src/runtime/once.js';
+import type { Change } from './approval.js';
 import { queuedFields } from './common.js';
 import { z } from './zod.js';
 
@@ -50,3 +51,10 @@ export const undoAnswer = once(() =>
     total_errors: count(),
   }),
 );
+
+/** It may restore what any of these kinds has changed, and removes tags and clients that were added. */
+export const changesByUndo = (): Change[] =>
+  (['updates', 'installs', 'connections', 'content', 'settings', 'deletions', 'other'] as const).map((kind) => ({
+    kind,
+    sites: 'planned',
+  }));

@@ -2,6 +2,8 @@
 
 import { expect, it } from 'vitest';
 import { CHANGE_KIND_NAMES, type Change, type ChangeOf } from '../../schemas/approval.js';
+import { contractOf } from '../../src/operation/contract.js';
+import type { Operation } from '../../src/operation/operation.js';
 import { routes } from '../../src/surfaces/rest/index.js';
 import { ROUTE_OF } from '../../src/surfaces/rest/route-names.js';
 import { operations } from '../../tools/index.js';
@@ -12,6 +14,8 @@ function kindsOf(change: ChangeOf | null, input: object = {}): string[] {
   if (typeof change === 'function') return (change as (input: object) => Change[])(input).map(({ kind }) => kind);
   return [typeof change === 'string' ? change : change.kind];
 }
+
+const inputNames = (one: Operation) => Object.keys(contractOf(one).input_schema.properties as object);
 
 const BATCH = {
   create: [{}],
@@ -61,13 +65,43 @@ it('a batch has the kinds of what it contains', () => {
   const batch = routes.find(({ key }) => key === 'POST /sites/batch');
   const changes = (input: object) => (batch as unknown as { change(input: object): Change[] }).change(input);
   expect(changes({ delete: [1, 2], disconnect: [3], sync: [4] })).toEqual([
-    { kind: 'site_deletions', sites: 2 },
-    { kind: 'refresh', sites: 1 },
-    { kind: 'disconnections', sites: 1 },
+    { kind: 'site_deletions', sites: 2, existing: 2 },
+    { kind: 'refresh', sites: 1, existing: 1 },
+    { kind: 'disconnections', sites: 1, existing: 1 },
   ]);
   expect(changes({ create: [{}], update: [{}, {}], suspend: [1], check: [] })).toEqual([
-    { kind: 'connections', sites: 4 },
+    { kind: 'connections', sites: 4, existing: 3 },
   ]);
+});
+
+/** Members that name sites, and one by which the plan counts them. */
+const NAMING = ['site_id_or_domain', 'id_or_domain', 'site_ids_or_domains', 'include', 'selected_sites', 'dry_run'];
+const ON_SITES = ['updates', 'installs', 'connections', 'disconnections', 'content', 'site_deletions'];
+/** They have a plan that names the sites, or act on none in particular. */
+const OTHERWISE = [
+  ...['svc/suspend-client-v1', 'svc/unsuspend-client-v1', 'svc/add-site-v1'],
+  ...['svc/lift-quarantine-v1', 'svc/set-quarantine-scope-v1', 'PUT /quarantine', 'DELETE /quarantine'],
+  ...['POST|PUT|PATCH /clients/{id_or_email}/suspend', 'POST|PUT|PATCH /clients/{id_or_email}/unsuspend'],
+  ...[
+    'POST /sites/add',
+    'POST /sites/batch',
+    'POST /rollouts/{rollout_id}/resume',
+    'POST /rollouts/{rollout_id}/approve',
+  ],
+];
+
+it('what acts on sites names them, has a plan of them, or means all', () => {
+  const calls = [
+    ...operations.map((one) => ({ id: one.id, change: one.change, names: inputNames(one) })),
+    ...routes.map((one) => ({ id: one.key, change: one.change, names: Object.keys(one.params().shape as object) })),
+  ];
+  const unclear = calls.filter(
+    ({ change, names }) =>
+      !(typeof change === 'object' && change !== null && change.sites === 'all') &&
+      kindsOf(change, BATCH).some((kind) => ON_SITES.includes(kind)) &&
+      !names.some((name) => NAMING.includes(name)),
+  );
+  expect(unclear.map(({ id }) => id).sort()).toEqual([...OTHERWISE].sort());
 });
 
 it('an operation and the route that does the same are of one kind', () => {

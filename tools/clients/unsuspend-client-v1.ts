@@ -1,7 +1,7 @@
 import { clientHead } from '../../schemas/client.js';
 import { clientRef, continuedFields, siteError } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { unsuspendClient } from '../../src/domain/clients/suspension.js';
+import { previewSuspension, unsuspendClient } from '../../src/domain/clients/suspension.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -22,6 +22,7 @@ export default defineOperation({
       ...continuedFields(),
       sites_queued: z.number().int().optional(),
     }),
+  plan: ({ client_id_or_email }, ctx) => previewSuspension(ctx, client_id_or_email),
   handle: async ({ client_id_or_email }, ctx) => {
     const { sites, reconnected, ...head } = await unsuspendClient(ctx, client_id_or_email);
     return { unsuspended: true, ...head, sites_unsuspended: sites, ...reconnected };

@@ -1,5 +1,5 @@
 import { bool, siteRef } from '../../schemas/common.js';
-import { guardInstall } from '../../schemas/safety.js';
+import { guardChanges, guardInstall } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
 import { installGuard } from '../../src/domain/updates/safe/site-guard.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -10,7 +10,7 @@ export default defineOperation({
   about:
     'Installs or renews the guard, a must-use plugin, on a site. Updates are then checked, and rolled back if they break the site.',
   effect: 'write',
-  change: 'installs',
+  change: guardChanges,
   idempotent: true,
 
   input: () =>

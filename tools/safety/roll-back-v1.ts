@@ -1,6 +1,6 @@
 import { bool, token } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
-import { itemType, rolledBack } from '../../schemas/safety.js';
+import { itemType, rollBackChanges, rolledBack } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
 import { integerOrText } from '../../schemas/zod-internals.js';
 import { rollBack } from '../../src/domain/updates/safe/roll-back.js';
@@ -12,7 +12,7 @@ export default defineOperation({
   about:
     'Rolls a plugin or theme back to an earlier version and checks the site. Name a change, or site, type and slug.',
   effect: 'write',
-  change: 'updates',
+  change: rollBackChanges,
   idempotent: true,
 
   input: () =>

@@ -1,5 +1,5 @@
 import { called, confirmation, siteRef, token } from '../../schemas/common.js';
-import { undoAnswer } from '../../schemas/undo.js';
+import { changesByUndo, undoAnswer } from '../../schemas/undo.js';
 import { z } from '../../schemas/zod.js';
 import { integerOrText } from '../../schemas/zod-internals.js';
 import { previewUndo, requireUndo, undoChanges } from '../../src/domain/undo/undo.js';
@@ -12,8 +12,7 @@ export default defineOperation({
     'Restores what a change, a call, a run or rollout of updates, or everything since a time replaced. What was changed again since is left alone.',
   instructions: 'Show the user a dry_run, then send its digest with confirm.',
   effect: 'destroy',
-  // What it restores may be either.
-  change: () => [{ kind: 'updates', sites: 'planned' }, { kind: 'settings' }],
+  change: changesByUndo,
   idempotent: true,
   multi: true,
   reversible: true,

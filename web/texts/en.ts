@@ -1062,6 +1062,23 @@ export const en = {
       expired: 'expired',
       replaced: 'replaced by a newer request',
     },
+    /** Of a call that makes several kinds of changes. */
+    change: (kind: string, sites: number | null) => {
+      const kinds: Readonly<Record<string, string>> = {
+        updates: 'updates',
+        installs: 'plugins, themes or guards installed or switched',
+        deletions: 'deletions',
+        site_deletions: 'sites removed',
+        connections: 'sites added or changed',
+        disconnections: 'sites disconnected',
+        content: 'posts or comments changed',
+        users: 'users, keys or logins',
+        settings: 'settings or who is told of alerts',
+        other: 'other records',
+      };
+      const on = sites === null ? 'any number of sites' : sites === 0 ? '' : plural(sites, 'site', 'sites');
+      return [kinds[kind] ?? kind, on].filter((part) => part !== '').join(': ');
+    },
     ownRequest: 'You asked for this yourself, so another person has to decide.',
     approve: 'Approve',
     refuse: 'Refuse',

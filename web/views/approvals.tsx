@@ -58,7 +58,7 @@ export function Approvals() {
 }
 
 function RequestCard({ request }: { request: Request }) {
-  const { approval_id, title, state, sites, asked_by, client, decided_by, note, own } = request;
+  const { approval_id, title, state, sites, changes, asked_by, client, decided_by, note, own } = request;
   const may = useMayApprove();
   const [refusing, setRefusing] = useState(false);
   const at = { params: { path: { approval_id } } };
@@ -73,6 +73,13 @@ function RequestCard({ request }: { request: Request }) {
         {decided_by !== null && ` · ${decided_by}`}
       </p>
       {note !== '' && <q class="seen">{note}</q>}
+      {changes.length > 1 && (
+        <ul class="plan-lines">
+          {changes.map(({ kind, sites: on }) => (
+            <li key={kind}>{t.approvals.change(kind, on)}</li>
+          ))}
+        </ul>
+      )}
       <Plan request={request} />
       {state === 'waiting' && own && <p>{t.approvals.ownRequest}</p>}
       {state === 'waiting' && may && !own && (
@@ -164,8 +171,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 
 /** A plan of any call in lines: sites by name and address, other members with their names, and of each item of a list its values. */
 function linesOf(plan: unknown): string[] {
-  const lines = [...new Set(memberLines(plan, ''))];
-  return lines.filter((line) => !lines.some((other) => other !== line && other.includes(line)));
+  return [...new Set(memberLines(plan, ''))];
 }
 
 function memberLines(plan: unknown, name: string): string[] {

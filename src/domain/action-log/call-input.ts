@@ -1,12 +1,20 @@
-/** What a call asked for, as the action log keeps it: without secrets, and within bounds. */
+/** What a call asked for, without secrets: within bounds, as the action log keeps it, or whole, for a person to approve. */
 
 import { cut } from '../../../schemas/text.js';
+import { ServiceError } from '../../runtime/errors.js';
 
 /** Characters of the JSON, and of one text in it. */
 const MOST = 8_000;
-const MOST_TEXT = 1_000;
-const MOST_ITEMS = 500;
-const MOST_DEPTH = 8;
+/** Characters that a person is shown of a call to approve. */
+const MOST_TO_APPROVE = 100_000;
+
+interface Bounds {
+  text: number;
+  items: number;
+  depth: number;
+}
+const LOGGED: Bounds = { text: 1_000, items: 500, depth: 8 };
+const WHOLE: Bounds = { text: Infinity, items: Infinity, depth: Infinity };
 /** Names of members whose values are secrets, or hold them. */
 const SECRET =
   /pass|http_?user|secret|token|cookie|credential|authorization|regverify|private|unique_?id|(^|_)(api)?_?keys?$|^key_|webhook/i;
@@ -20,6 +28,26 @@ const PATH = /(\/\/[^/\s?#]+)[/?#]\S*/g;
 
 /** @param input plain data; undefined members are left out @param operation what was called */
 export function callInput(input: unknown, operation: string): string {
+  const text = redacted(input, operation, LOGGED);
+  // What is cut stays JSON.
+  return text.length <= MOST ? text : JSON.stringify({ characters: text.length, begins: cut(text, MOST) });
+}
+
+/**
+ * Nothing is cut, as what is not shown could be what matters. Throws `svc_rest_request_entity_too_large` for more than a
+ * person can be shown.
+ */
+export function wholeInput(input: unknown, operation: string): string {
+  const text = redacted(input, operation, WHOLE);
+  if (text.length <= MOST_TO_APPROVE) return text;
+  throw new ServiceError(
+    'svc_rest_request_entity_too_large',
+    `A person has to approve this change, and can be shown ${MOST_TO_APPROVE} characters of it; it has ${text.length}. Nothing changed.`,
+    { advice: 'Split it into several calls.', data: { characters: text.length, limit: MOST_TO_APPROVE } },
+  );
+}
+
+function redacted(input: unknown, operation: string, bounds: Bounds): string {
   const secret = SECRET_ADDRESSES.test(operation);
   const hide = (text: string) => {
     // Addresses have more spellings than these patterns know: `https:host\\path`.
@@ -30,9 +58,7 @@ export function callInput(input: unknown, operation: string): string {
     const bare = text.replace(LOGINS, `//${REDACTED}@`);
     return secret ? bare.replace(PATH, `$1/${REDACTED}`) : bare;
   };
-  const text = JSON.stringify(shown(input, hide, 0)) ?? '';
-  // What is cut stays JSON.
-  return text.length <= MOST ? text : JSON.stringify({ characters: text.length, begins: cut(text, MOST) });
+  return JSON.stringify(shown(input, hide, bounds, 0)) ?? '';
 }
 
 function webAddress(text: string): URL | null {
@@ -40,24 +66,27 @@ function webAddress(text: string): URL | null {
   return address !== null && /^https?:$/.test(address.protocol) ? address : null;
 }
 
-function shown(value: unknown, hide: (text: string) => string, depth: number): unknown {
-  if (typeof value === 'string') return cut(hide(value), MOST_TEXT);
+function shown(value: unknown, hide: (text: string) => string, bounds: Bounds, depth: number): unknown {
+  if (typeof value === 'string') return cut(hide(value), bounds.text);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === MOST_DEPTH) return '…';
+  if (depth === bounds.depth) return '…';
   if (Array.isArray(value)) {
-    const items = value.slice(0, MOST_ITEMS).map((item) => shown(item, hide, depth + 1));
-    return value.length > MOST_ITEMS ? [...items, `… and ${value.length - MOST_ITEMS} more`] : items;
+    const items = value.slice(0, bounds.items).map((item) => shown(item, hide, bounds, depth + 1));
+    return value.length > bounds.items ? [...items, `… and ${value.length - bounds.items} more`] : items;
   }
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(
     members.map(([name, member]) => [
-      cut(name, MOST_TEXT),
-      isSecret(name, member) ? REDACTED : shown(member, hide, depth + 1),
+      cut(name, bounds.text),
+      isSecret(name, member) ? REDACTED : shown(member, hide, bounds, depth + 1),
     ]),
   );
 }
 
-/** A number, a yes or a no under such a name is none: `key_id`, `has_password`. */
+/** What ends so is a number, a yes or a no about a secret: `key_id`, `has_password`. */
+const ABOUT = /^has_|_ids?$|_(days|hours|minutes|seconds|ms)$/;
+
 function isSecret(name: string, value: unknown): boolean {
-  return SECRET.test(name) && !['number', 'boolean'].includes(typeof value) && value !== null && value !== '';
+  if (value === null || value === '' || typeof value === 'boolean' || !SECRET.test(name)) return false;
+  return typeof value !== 'number' || !ABOUT.test(name);
 }

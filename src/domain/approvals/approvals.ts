@@ -1,6 +1,6 @@
 /** Requests for approval: reading and deciding them. */
 
-import { type ApprovalState, PLAN_OF_POLICY } from '../../../schemas/approval.js';
+import { type ApprovalState, type ChangeKind, PLAN_OF_POLICY } from '../../../schemas/approval.js';
 import { credentialOf } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
@@ -72,6 +72,7 @@ function approvalView(row: ApprovalRow) {
     title,
     kind,
     sites,
+    changes: JSON.parse(row.changes) as { kind: ChangeKind; sites: number | null }[],
     asked_by: asker_name,
     asked_at: timestampOf(row.asked_at),
     expires_at: timestampOf(row.expires_at),

@@ -16,6 +16,8 @@ interface Naming {
   id_or_domain?: SiteRef;
   site_ids_or_domains?: readonly SiteRef[];
   include?: readonly number[];
+  /** Of clients. */
+  selected_sites?: readonly SiteRef[] | null;
 }
 
 /** What of a plan says how many sites it covers. */
@@ -35,10 +37,10 @@ export interface Named {
 
 /** The sites that a call names. Throws for a single one that does not exist. */
 export async function namedSites(ctx: Ctx, input: unknown): Promise<Named> {
-  const { site_id_or_domain, id_or_domain, site_ids_or_domains, include } = (input ?? {}) as Naming;
+  const { site_id_or_domain, id_or_domain, site_ids_or_domains, include, selected_sites } = (input ?? {}) as Naming;
   const one = site_id_or_domain ?? id_or_domain;
   if (one !== undefined) return { sites: [await lowestOf(ctx, one, site_id_or_domain === undefined)] };
-  const several = site_ids_or_domains ?? include;
+  const several = site_ids_or_domains ?? include ?? selected_sites ?? undefined;
   if (several === undefined || several.length === 0) return { sites: null };
   return { sites: (await resolveSites(ctx, several)).sites };
 }
@@ -62,17 +64,22 @@ export function extentOf(ctx: Ctx, change: Change, { sites }: Named, plan: unkno
   const told = would_affect?.sites ?? planned ?? (data === undefined ? undefined : total);
   const counted = typeof told === 'number' ? told : sites?.length;
   const whole = change.sites === 'all';
+  const covers = async (number: number) => {
+    const fleet = await ctx.store.sites.count({});
+    return fleet > 1 && number >= fleet;
+  };
   const count = typeof change.sites === 'number' ? change.sites : counted;
   return {
     sites: whole ? null : (count ?? (ON_SITES.has(change.kind) ? null : 0)),
     async all() {
       if (whole) return true;
+      if (change.existing !== undefined) return covers(change.existing);
       // Named or not: what covers each site covers all.
       if (sites === null) return change.sites === undefined && told !== undefined;
-      const fleet = await ctx.store.sites.count({});
-      return fleet > 1 && sites.length >= fleet;
+      return covers(sites.length);
     },
     async unguarded() {
+      if (ctx.config.safe_updates === 'off') return sites === null || sites.length > 0;
       const bare = would_affect?.unguarded_sites;
       if (typeof bare === 'number') return bare > 0;
       return sites === null || (await ctx.store.approvals.unguarded(sites.map(({ id }) => id))) > 0;

@@ -12,12 +12,12 @@ import { ServiceError } from '../../runtime/errors.js';
 import { type Alert, emitAlerts } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { ApprovalRow } from '../../store/approvals/approvals.js';
-import { callInput } from '../action-log/call-input.js';
+import { wholeInput } from '../action-log/call-input.js';
 import { recordedCall } from '../action-log/recorded-call.js';
 import type { AskedChange, Ctx } from '../context.js';
 import { isApprover } from './approvers.js';
 import { extentOf, type Named, namedSites } from './extent.js';
-import { approvalRules, changesOf, modeOf, strictest } from './rules.js';
+import { approvalRules, changesOf, modeOf, strictestFirst } from './rules.js';
 
 /** How long a request waits, and how long an approval holds. */
 export const LASTS_MS = 24 * 3600_000;
@@ -75,13 +75,15 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
   const named = await namedSites(ctx, input);
   // A plan may have to ask the sites: it is made only where it counts them, or is to be shown.
   const counting = named.sites === null ? await call.plan() : undefined;
-  const judged = await Promise.all(
-    changes.map(async (one) => {
-      const extent = extentOf(ctx, one, named, counting);
-      return { kind: one.kind, sites: extent.sites, mode: await modeOf(rules, one.kind, extent, actor.via) };
-    }),
+  const judged = strictestFirst(
+    await Promise.all(
+      changes.map(async (one) => {
+        const extent = extentOf(ctx, one, named, counting);
+        return { kind: one.kind, sites: extent.sites, mode: await modeOf(rules, one.kind, extent, actor.via) };
+      }),
+    ),
   );
-  const worst = strictest(judged);
+  const [worst] = judged;
   if (worst === undefined || worst.mode === 'auto') return null;
   if (worst.mode === 'never') throw never(worst.kind);
   const plan = counting ?? (await call.plan());
@@ -98,8 +100,9 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
       title,
       kind: worst.kind,
       sites: worst.sites,
+      changes: JSON.stringify(judged.flatMap(({ kind, sites, mode }) => (mode === 'auto' ? [] : [{ kind, sites }]))),
       plan_digest: digestOf(steady([named.sites?.map(({ id }) => id).sort((a, b) => a - b), plan])),
-      input: callInput(input, ctx.operation),
+      input: wholeInput(input, ctx.operation),
       plan: within(shown),
       asked_at: now,
       expires_at: now + LASTS_MS,

@@ -4,6 +4,7 @@ import {
   type Change,
   type ChangeKind,
   FEW_SITES,
+  GRAVEST_FIRST,
   MODES,
   type Mode,
   PRESET_RULES,
@@ -103,10 +104,10 @@ export function changesOf(change: ChangeKind | Change | ((input: never) => Chang
   return [typeof change === 'string' ? { kind: change } : change];
 }
 
-/** Asked as a whole, a call is as strict as the strictest of its changes. */
-export function strictest<T extends { mode: Mode }>(changes: readonly T[]): T | undefined {
-  return changes.reduce<T | undefined>(
-    (worst, one) => (worst === undefined || MODES.indexOf(one.mode) > MODES.indexOf(worst.mode) ? one : worst),
-    undefined,
+/** Asked as a whole, a call is as strict as the strictest of its changes; of equally strict ones, the gravest comes first. */
+export function strictestFirst<T extends { kind: ChangeKind; mode: Mode }>(changes: readonly T[]): T[] {
+  return [...changes].sort(
+    (a, b) =>
+      MODES.indexOf(b.mode) - MODES.indexOf(a.mode) || GRAVEST_FIRST.indexOf(a.kind) - GRAVEST_FIRST.indexOf(b.kind),
   );
 }

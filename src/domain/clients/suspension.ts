@@ -19,6 +19,21 @@ export async function suspendClient(ctx: Ctx, ref: ClientRef, only?: readonly nu
   return { ...marked, sites: changed.length };
 }
 
+const SITES_SHOWN = 20;
+
+/** The client and the sites that a suspension, or its end, concerns. Throws `svc_client_not_found`. */
+export async function previewSuspension(ctx: Ctx, ref: ClientRef) {
+  const client = await findClient(ctx, ref);
+  const ids = (await ctx.store.clients.owners(client.id, [])).map(({ id }) => id);
+  const shown = await ctx.store.sites.candidates(ids.slice(0, SITES_SHOWN));
+  return {
+    ...clientHead(client),
+    would_affect: { sites: ids.length },
+    sites: shown.map(({ id, url, name }) => ({ id, url, name })),
+    site_ids: ids.join(', '),
+  };
+}
+
 /** The sites of a client that were disconnected when its suspension ended. */
 export interface ReconnectedSites {
   sites_reconnected: number;

@@ -134,6 +134,7 @@ async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: Plan) {
     asker_name: ctx.actor.name,
     ...{ via: 'jobs', client: '', title: `Updates of the policy ${policy.name}`, kind: 'updates' as const },
     sites: plan.sites,
+    changes: JSON.stringify([{ kind: 'updates', sites: plan.sites }]),
     plan_digest: digest,
     input: JSON.stringify({ policy_id: policy.id, plan_id, digest }),
     plan: JSON.stringify(plan),

@@ -21,6 +21,8 @@ export interface NewApproval extends ApprovalCall {
   title: string;
   kind: ChangeKind;
   sites: number | null;
+  /** JSON of `{ kind, sites }[]`. */
+  changes: string;
   plan_digest: string;
   /** JSON, without secrets. */
   input: string;
@@ -46,7 +48,7 @@ export interface ApprovalFilter {
 
 /** Its state at a time: nothing runs when a request expires. */
 const STATE = `CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ? THEN 'expired' ELSE state END`;
-const COLUMNS = `id, asker, asker_name, via, client, operation, title, kind, sites, input_digest, plan_digest, input, plan,
+const COLUMNS = `id, asker, asker_name, via, client, operation, title, kind, sites, changes, input_digest, plan_digest, input, plan,
   ${STATE} AS state, asked_at, expires_at, decided_at, decided_by, note, used_at`;
 
 export function createApprovals(db: Db) {

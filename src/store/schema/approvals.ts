@@ -13,6 +13,8 @@ CREATE TABLE approval (
   kind TEXT NOT NULL,
   -- NULL = unknown.
   sites INTEGER,
+  -- JSON: every kind of change of the call that was not free, with its sites.
+  changes TEXT NOT NULL,
   input_digest TEXT NOT NULL,
   plan_digest TEXT NOT NULL,
   -- JSON, without secrets.

@@ -42,7 +42,9 @@ export function routeCall(route: Route): Callable<RouteInput, Performed> {
       const { change } = route;
       const plan = () => route.plan(params, ctx);
       const work = () =>
-        change === null ? answer() : ctx.change(ctx, { title: route.summary, input: params, change, plan }, answer);
+        change === null
+          ? answer()
+          : ctx.change(ctx, { title: route.summary, input: route.recorded(params), change, plan }, answer);
       if (idempotency === undefined) return { answer: await work(), replayed: false };
       return runOnce(ctx, idempotency, work);
     },

@@ -70,6 +70,8 @@ export interface RouteFacts<P extends AnyObject> {
   change?: ChangeOf;
   /** What would be done, for the person who is to approve it; default: a dry run, if it has the parameter `dry_run`. */
   plan?(params: z.output<P>, ctx: Ctx): Promise<unknown>;
+  /** What is logged of the parameters and shown for approval, where `params` lets pass what only `answer` refuses. */
+  recorded?(params: z.output<P>): unknown;
   /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
   live?: boolean;
   module?: ModuleName;
@@ -126,6 +128,8 @@ export interface Route {
   readonly change: ChangeOf | null;
   /** What would be done; undefined if that is not known beforehand. */
   plan(params: unknown, ctx: Ctx): Promise<unknown>;
+  /** The parameters as they are logged. */
+  recorded(params: unknown): unknown;
   readonly live: boolean;
   /** Must run where the writer connection and the child sites are. */
   readonly engine: boolean;
@@ -179,8 +183,11 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     async plan(given, ctx) {
       if (facts.plan !== undefined) return facts.plan(given as z.output<P>, ctx);
       if (!('dry_run' in params().shape)) return undefined;
-      return facts.answer({ ...(given as z.output<P>), dry_run: true }, ctx);
+      const asked = given as z.output<P>;
+      // What has both is asked for with the one and would be refused with the other.
+      return facts.answer({ ...asked, ...('confirm' in asked && { confirm: false }), dry_run: true }, ctx);
     },
+    recorded: (given) => facts.recorded?.(given as z.output<P>) ?? given,
     live: facts.live ?? false,
     engine: needs !== 'read' || facts.live === true,
     module: facts.module,

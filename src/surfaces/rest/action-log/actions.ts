@@ -2,7 +2,7 @@
 
 import { actionShape, headShape, storedActionShape, WAYS_IN } from '../../../../schemas/action.js';
 import { timestamp } from '../../../../schemas/common.js';
-import { undoAnswer } from '../../../../schemas/undo.js';
+import { changesByUndo, undoAnswer } from '../../../../schemas/undo.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { actionLines, LOG_FORMATS, listActions, storedActions } from '../../../domain/action-log/list.js';
@@ -47,7 +47,7 @@ export const actions: readonly Route[] = [
   route({
     on: 'POST /actions/undo',
     // What it restores may be either.
-    change: () => [{ kind: 'updates', sites: 'planned' }, { kind: 'settings' }],
+    change: changesByUndo,
     fails: [404, 409],
     summary: 'Undo changes',
     description:

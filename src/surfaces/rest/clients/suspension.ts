@@ -3,7 +3,12 @@
 import { client } from '../../../../schemas/client.js';
 import { z } from '../../../../schemas/zod.js';
 import { getClient } from '../../../domain/clients/clients.js';
-import { type ReconnectedSites, suspendClient, unsuspendClient } from '../../../domain/clients/suspension.js';
+import {
+  previewSuspension,
+  type ReconnectedSites,
+  suspendClient,
+  unsuspendClient,
+} from '../../../domain/clients/suspension.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { clientOf, clientPath } from './path.js';
@@ -12,6 +17,7 @@ export const suspension: readonly Route[] = [
   route({
     on: 'POST|PUT|PATCH /clients/{id_or_email}/suspend',
     change: 'connections',
+    plan: async ({ id_or_email }, ctx) => previewSuspension(ctx, (await clientOf(ctx, id_or_email)).id),
     summary: 'Suspend a client with all its sites',
     params: () => z.object(clientPath()),
     returns: () => writtenOf(client()).extend({ suspended: z.number().int(), sites: z.number().int() }),
@@ -25,6 +31,7 @@ export const suspension: readonly Route[] = [
   route({
     on: 'POST|PUT|PATCH /clients/{id_or_email}/unsuspend',
     change: 'connections',
+    plan: async ({ id_or_email }, ctx) => previewSuspension(ctx, (await clientOf(ctx, id_or_email)).id),
     live: true,
     summary: 'Lift the suspension of a client and all its sites',
     description: 'Disconnected sites are reconnected; errors lists those that could not be.',

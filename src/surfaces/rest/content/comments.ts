@@ -1,6 +1,13 @@
 /** Routes of the comments (REST §6.4). */
 
-import { comment, commentAction, commentStatusFilter, liveErrors } from '../../../../schemas/comment.js';
+import type { Change } from '../../../../schemas/approval.js';
+import {
+  type CommentAction,
+  comment,
+  commentAction,
+  commentStatusFilter,
+  liveErrors,
+} from '../../../../schemas/comment.js';
 import { z } from '../../../../schemas/zod.js';
 import { actOnComment, actOnCommentsInBulk } from '../../../domain/content/comment-actions.js';
 import { listComments, siteComments } from '../../../domain/content/comments.js';
@@ -31,6 +38,11 @@ const list = once(() =>
 function found(total: number): string {
   return total === 1 ? '1 comment.' : `${total} comments.`;
 }
+
+/** What is deleted for good is a deletion. */
+const moderation = ({ action }: { action: CommentAction }): Change[] => [
+  { kind: action === 'delete' ? 'deletions' : 'content' },
+];
 
 export const comments = ofModule('comments', [
   route({
@@ -63,7 +75,7 @@ export const comments = ofModule('comments', [
   }),
   siteRoute({
     on: 'PUT|PATCH /comments/{id_or_domain}/{id_comment}/action',
-    change: 'content',
+    change: moderation,
     live: true,
     summary: 'Change the state of a comment',
     description: 'A step that is already done succeeds and changes nothing; a step from the wrong state is 409.',
@@ -80,7 +92,7 @@ export const comments = ofModule('comments', [
   }),
   route({
     on: 'PUT|PATCH /comments/{id_or_domain}/bulk-action',
-    change: 'content',
+    change: moderation,
     live: true,
     summary: 'Change the state of many comments of a site',
     description: 'Each comment has its own result; the call fails only if all of them do.',

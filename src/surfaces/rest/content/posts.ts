@@ -91,7 +91,7 @@ export const posts: readonly Route[] = [
   }),
   siteRoute({
     on: 'PUT|PATCH /posts/{id_or_domain}/{post_id}/update-status',
-    change: 'content',
+    change: ({ status }: { status: string }) => [{ kind: status === 'delete' ? 'deletions' : 'content' }],
     live: true,
     summary: 'Publish, unpublish, trash, restore or delete a post',
     description:

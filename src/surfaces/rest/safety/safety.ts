@@ -2,12 +2,14 @@
 
 import {
   adminLogin,
+  guardChanges,
   guardInstall,
   itemType,
   protection,
   quarantinedVersion,
   quarantineScope,
   removedGuard,
+  rollBackChanges,
   rolledBack,
   safeUpdate,
   siteGuard,
@@ -49,7 +51,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   siteRoute({
     on: `POST ${GUARD}`,
-    change: 'installs',
+    change: guardChanges,
     summary: 'Install the guard on a site, or renew it',
     description: 'A must-use plugin, installed through the MainWP Child plugin. dry_run only describes the steps.',
     params: () => ({
@@ -142,7 +144,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST /sites/{id_or_domain}/rollback',
-    change: 'updates',
+    change: rollBackChanges,
     summary: 'Roll a plugin or theme back to an earlier version',
     description: 'Name an update by change_id, or the item by type and slug.',
     params: () => ({

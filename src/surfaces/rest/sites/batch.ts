@@ -1,6 +1,7 @@
 /** The batch route, `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
 
-import type { Change, ChangeKind } from '../../../../schemas/approval.js';
+import { type Change, type ChangeKind, GRAVEST_FIRST } from '../../../../schemas/approval.js';
+import { cleanLine } from '../../../../schemas/text.js';
 import { z } from '../../../../schemas/zod.js';
 import { bounded } from '../../../../schemas/zod-internals.js';
 import {
@@ -29,6 +30,8 @@ import { siteOf } from './references.js';
 const MAX_ITEMS = 100;
 /** Items of one group that run at the same time, if they contact sites. */
 const AT_ONCE = 10;
+/** Characters of a name or address of a site that is not there. */
+const MOST_NAME = 500;
 
 const items = (what: string) => bounded(z.array(z.unknown())).optional().describe(what);
 const siteIds = (what: string) => items(`Site ids to ${what}.`);
@@ -112,10 +115,64 @@ export function batchChanges(groups: Groups): Change[] {
   const names = Object.keys(CHANGES) as GroupName[];
   const sent = names.filter((name) => (groups[name]?.length ?? 0) > 0);
   const kinds = [...new Set(sent.map((name) => CHANGES[name]))];
-  return kinds.map((kind) => ({
-    kind,
-    sites: sent.reduce((sum, name) => sum + (CHANGES[name] === kind ? (groups[name]?.length ?? 0) : 0), 0),
-  }));
+  const changes: Change[] = kinds.map((kind) => {
+    const ofKind = sent.filter((name) => CHANGES[name] === kind);
+    const count = (names: readonly GroupName[]) => names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
+    return { kind, sites: count(ofKind), existing: count(ofKind.filter((name) => name !== 'create')) };
+  });
+  const told = [...(groups.update ?? []), ...(groups.create ?? [])].filter(namesRecipients);
+  return told.length === 0 ? changes : [...changes, { kind: 'settings', sites: told.length }];
+}
+
+const namesRecipients = (item: unknown) => typeof item === 'object' && item !== null && 'monitoring_emails' in item;
+
+/** What a batch would do, the gravest first: the sites of each group, and what is sent of those to add or to change. */
+export async function batchPlan(groups: Groups, ctx: Ctx) {
+  requireFewItems(groups);
+  const names = (Object.keys(CHANGES) as GroupName[])
+    .filter((name) => (groups[name]?.length ?? 0) > 0)
+    .sort((a, b) => GRAVEST_FIRST.indexOf(CHANGES[a]) - GRAVEST_FIRST.indexOf(CHANGES[b]));
+  const plans = names.map(async (name) => [
+    name,
+    await Promise.all((groups[name] ?? []).map((item) => target(ctx, item))),
+  ]);
+  return Object.fromEntries(await Promise.all(plans)) as Partial<Record<GroupName, unknown[]>>;
+}
+
+/** The site that an item names; of a new one, or one that does not exist, what was sent for it. */
+async function target(ctx: Ctx, item: unknown) {
+  const {
+    id: reference = item,
+    url = '',
+    name = '',
+  } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
+  try {
+    const site = await siteOfItem(ctx, reference);
+    return { id: site.id, name: site.name, url: site.url };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { id: idOf(reference), name: plainLine(name), url: plainLine(url) };
+  }
+}
+
+const plainLine = (value: unknown) => (typeof value === 'string' ? cleanLine(value, MOST_NAME) : '');
+
+/** As it is logged: what is no parameter, and could be a misspelled password, keeps only its name. */
+export function recordedBatch(groups: Groups): Groups {
+  const of = (item: unknown, schema: z.AnyZodObject, { aliases }: Naming) =>
+    typeof item !== 'object' || item === null
+      ? item
+      : Object.fromEntries(
+          Object.entries(item).map(([name, value]) => [
+            name,
+            Object.hasOwn(schema.shape as object, name) || aliases.has(name) ? value : '[not a parameter]',
+          ]),
+        );
+  return {
+    ...groups,
+    ...(groups.create && { create: groups.create.map((item) => of(item, createItem(), createNaming())) }),
+    ...(groups.update && { update: groups.update.map((item) => of(item, editItem(), editNaming())) }),
+  };
 }
 
 /** The groups in the order they run. Changes of records run one after the other, so that the last one wins. */
@@ -162,8 +219,7 @@ function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<unknown>): Run {
 /** Returns results only for the groups sent. Throws `svc_rest_request_entity_too_large` before anything is done. */
 export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
   const names = (Object.keys(GROUPS) as GroupName[]).filter((name) => groups[name] !== undefined);
-  const count = names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
-  if (count > MAX_ITEMS) throw tooMany(count);
+  const count = requireFewItems(groups);
   const results: Partial<Record<GroupName, Awaited<ReturnType<typeof outcome>>[]>> = {};
   for (const name of names) {
     const { atOnce, run } = GROUPS[name];
@@ -208,6 +264,13 @@ async function siteOfItem(ctx: Ctx, reference: unknown): Promise<SiteRow> {
     field: 'id',
     advice: 'Send the id of a site.',
   });
+}
+
+/** How many there are. Throws `svc_rest_request_entity_too_large`. */
+function requireFewItems(groups: Groups): number {
+  const count = Object.values(groups).reduce((sum, items) => sum + (items?.length ?? 0), 0);
+  if (count > MAX_ITEMS) throw tooMany(count);
+  return count;
 }
 
 function tooMany(count: number): ServiceError {

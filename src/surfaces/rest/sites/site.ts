@@ -76,7 +76,9 @@ export const site: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /sites/{id_or_domain}/edit',
-    change: 'connections',
+    // Who is told of outages is a setting.
+    change: ({ monitoring_emails }: { monitoring_emails?: unknown }) =>
+      monitoring_emails === undefined ? [{ kind: 'connections' }] : [{ kind: 'connections' }, { kind: 'settings' }],
     body: 'required',
     summary: 'Change the settings of a site',
     description: 'Omitted fields keep their value; null, or "" for text, clears them.',

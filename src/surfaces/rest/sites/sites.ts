@@ -19,7 +19,15 @@ import { exampleFullSite, exampleSite } from '../schemas/examples.js';
 import { countShape, cursorListOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
 import { listView, siteRecord, siteRecords } from '../views/site-records.js';
 import { addSiteParams, connectSite } from './add.js';
-import { batchAnswer, batchChanges, describedBatch, runBatch, siteBatchParams } from './batch.js';
+import {
+  batchAnswer,
+  batchChanges,
+  batchPlan,
+  describedBatch,
+  recordedBatch,
+  runBatch,
+  siteBatchParams,
+} from './batch.js';
 import { chooseByFilter, chooseNamed, listFilter, siteFilter, siteSearch } from './filter.js';
 import { multiSiteRoute } from './multi-site.js';
 
@@ -148,6 +156,8 @@ export const sites: readonly Route[] = [
   route({
     on: 'POST /sites/batch',
     change: batchChanges,
+    plan: batchPlan,
+    recorded: recordedBatch,
     live: true,
     body: 'required',
     summary: 'Create, change, delete and act on sites in one call',

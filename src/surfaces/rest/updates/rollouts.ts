@@ -121,6 +121,7 @@ export const rollouts: readonly Route[] = [
       on: `POST /rollouts/{rollout_id}/${word}`,
       // Stopping needs no approval.
       change: word === 'pause' || word === 'abort' ? () => [] : { kind: 'updates', sites: 'planned' },
+      plan: ({ rollout_id }, ctx) => getRollout(ctx, rollout_id, [], 1, 5),
       fails: [404, 409],
       summary,
       description,

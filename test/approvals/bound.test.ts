@@ -1,0 +1,235 @@
+/** An approval holds for what the person was shown, and what asks under one name asks under every other. */
+
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MODES, type Mode } from '../../schemas/approval.js';
+import { localActor } from '../../src/cli/local-actor.js';
+import { decideApproval } from '../../src/domain/approvals/approvals.js';
+import { setApprovalRules } from '../../src/domain/approvals/rules.js';
+import { rolloutApp } from '../rollouts/rollout-app.js';
+import { ordinary, safetyApp } from '../safety/safety-app.js';
+import { newKey } from '../support/logins.js';
+import { textOf } from '../support/mcp-clients.js';
+
+import { type Ask, type Reply, type Ways, ways } from './client.js';
+
+const SITES = 7;
+const ALL = Array.from({ length: SITES }, (_, i) => i + 1);
+const SHELL = { actor: localActor('cli') };
+const idOf = ({ body }: Reply): string => body.data.approval_id;
+
+let app: Ways;
+let key: Ask & { token: string };
+let person: Ask;
+
+beforeAll(async () => {
+  app = await ways({ sites: SITES, connected: SITES });
+  person = await app.page(await app.user(['read', 'write', 'approve']));
+});
+beforeEach(async () => {
+  await app.rules({ preset: 'careful' });
+  key = await app.key();
+});
+
+const statuses = async () =>
+  (await app.app.call('list-sites', { per_page: 50 })).items.map(({ status }: { status: string }) => status);
+
+describe('what is shown for approval', () => {
+  it('is the whole call, called after its gravest kind', async () => {
+    const notes = 'Opening hours and contacts. '.repeat(300);
+    const sent = { update: ALL.map((id) => ({ id, notes })), delete: [2, 3] };
+    const asked = await key('POST /sites/batch', sent);
+    const { data } = (await person(`GET /approvals/${idOf(asked)}`)).body;
+    expect(data).toMatchObject({
+      kind: 'site_deletions',
+      sites: 2,
+      changes: [
+        { kind: 'site_deletions', sites: 2 },
+        { kind: 'connections', sites: SITES },
+      ],
+      input: sent,
+    });
+    const urls = [2, 3].map((id) => app.app.fleet.sites[id - 1]?.url);
+    expect(Object.keys(data.plan)).toEqual(['delete', 'update']);
+    expect(data.plan.delete.map(({ url }: { url: string }) => url)).toEqual(urls);
+    expect(data.plan.update).toHaveLength(SITES);
+  });
+
+  it('has what comes after long texts', async () => {
+    await app.rules({ preset: 'strict' });
+    const post_content = `${'Words. '.repeat(400)}<script src="https://elsewhere.example/x.js"></script>`;
+    const asked = await key('POST /posts/1/create', { post_title: 'News', post_status: 'publish', post_content });
+    const { data } = (await person(`GET /approvals/${idOf(asked)}`)).body;
+    expect(data.input).toMatchObject({ post_content });
+  });
+
+  it('is never a part of it: more than a person can be shown is refused', async () => {
+    const update = ALL.map((id) => ({ id, notes: 'x'.repeat(20_000) }));
+    const before = (await person('GET /approvals')).body.total;
+    const refused = await key('POST /sites/batch', { update });
+    expect(refused).toMatchObject({ status: 413, body: { code: 'svc_rest_request_entity_too_large' } });
+    expect((await person('GET /approvals')).body.total).toBe(before);
+  });
+});
+
+describe('an approval is not widened', () => {
+  it('by giving a client more sites before it is suspended', async () => {
+    const own = { name: 'Old', client_email: 'old@example.com', selected_sites: ALL.slice(0, -1) };
+    const { id: client_id } = await app.app.call('add-client', own, SHELL);
+    const assistant = await app.assistant();
+    const calls: [string, () => Promise<string>][] = [
+      ['REST', async () => JSON.stringify((await key(`POST /clients/${client_id}/suspend`)).body)],
+      ['MCP', async () => textOf(await assistant.call('svc-suspend-client-v1', { client_id_or_email: client_id }))],
+    ];
+    for (const [, call] of calls) {
+      const [asked = ''] = /apr_[0-9a-f]{24}/.exec(await call()) ?? [];
+      const { plan, sites } = (await person(`GET /approvals/${asked}`)).body.data;
+      expect([sites, plan.client_name, plan.site_ids]).toEqual([6, 'Old', '1, 2, 3, 4, 5, 6']);
+      await app.shell.approve(asked);
+    }
+    await app.app.call('update-client', { client_id_or_email: client_id, selected_sites: ALL }, SHELL);
+    for (const [way, call] of calls) {
+      const again = await call();
+      expect([way, again]).toEqual([way, expect.stringContaining('What it would do has changed since request')]);
+    }
+    expect(await statuses()).toEqual(ALL.map(() => 'connected'));
+  });
+
+  it('from one wave of a rollout to the next', async () => {
+    const fleet = await rolloutApp(8);
+    await setApprovalRules(fleet.ctx(SHELL), { preset: 'careful' });
+    const model = await caller(fleet);
+    const waves = { canaries: 2, sizes: [3], soak_minutes: 30, approve: true };
+    const { plan_id, digest } = await fleet.plan({ waves });
+    const start = fleet.call('start-rollout', { plan_id, digest, confirm: true }, SHELL);
+    const { rollout_id } = await fleet.running(start);
+    await fleet.turn();
+    await fleet.after(300);
+    const asked = await model(`POST /rollouts/${rollout_id}/approve`);
+    expect(asked.body.data.plan).toMatchObject({ rollout_id });
+    await decideApproval(fleet.ctx(SHELL), idOf(asked), 'approved', '');
+    // A person approves that wave meanwhile.
+    const input = { rollout_id, action: 'approve_next_wave', confirm: true };
+    await fleet.running(fleet.call('control-rollout', input, SHELL));
+    await fleet.turn();
+    await fleet.after(300);
+    expect((await model(`POST /rollouts/${rollout_id}/approve`)).body.code).toBe('svc_approval_required');
+    const [, , third] = (await fleet.read(rollout_id)).waves;
+    expect([third.wave, third.approved_by]).toEqual([3, null]);
+  });
+});
+
+/** A key of an app that has no ways in of its own. */
+async function caller(fleet: Awaited<ReturnType<typeof safetyApp>>): Promise<Ask> {
+  const { token } = await newKey(fleet.service.store.keys, { scope: 'read_write', description: 'model' });
+  const http = await fleet.service.http();
+  return async (call, body) => {
+    const [method = '', path = ''] = call.split(' ');
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const reply = await fleet.running(
+      Promise.resolve(http.request(`http://127.0.0.1:8787/v2${path}`, { method, headers, ...sent })),
+    );
+    return { status: reply.status, body: await reply.json() };
+  };
+}
+
+describe('what has to be asked for', () => {
+  const asks = async (call: string, body?: object) => {
+    const { body: answer } = await key(call, body);
+    return [answer.code, answer.data?.kind];
+  };
+  const ASKED = 'svc_approval_required';
+
+  it('is a deletion of a post or comment by any route', async () => {
+    const post = { post_title: 'Mine', post_content: 'x', post_status: 'publish' };
+    const { data } = (await key('POST /posts/1/create', post)).body;
+    const at = `/posts/1/${data.post_id ?? data.id}`;
+    expect(await asks(`DELETE ${at}/delete`)).toEqual([ASKED, 'deletions']);
+    expect(await asks(`PUT ${at}/update-status`, { status: 'delete' })).toEqual([ASKED, 'deletions']);
+    expect((await key(`PUT ${at}/update-status`, { status: 'trash' })).status).toBe(200);
+    const id = app.app.fleet.sites[0]?.state.comments[0]?.id;
+    expect(await asks(`PUT /comments/1/${id}/action`, { action: 'delete' })).toEqual([ASKED, 'deletions']);
+    const bulk = { action: 'delete', comment_ids: String(id) };
+    expect(await asks('PUT /comments/1/bulk-action', bulk)).toEqual([ASKED, 'deletions']);
+  });
+
+  it('is who is told of outages, and who may log in, among the settings of a site', async () => {
+    const told = { monitoring_emails: 'x@elsewhere.example' };
+    expect(await asks('PUT /sites/1/edit', told)).toEqual([ASKED, 'settings']);
+    expect(await asks('POST /sites/batch', { update: [{ id: 1, ...told }] })).toEqual([ASKED, 'settings']);
+    expect((await key('PUT /sites/1/edit', { notes: 'n' })).status).toBe(200);
+    expect(await asks('POST /sites/1/guard', { allow_login: true })).toEqual([ASKED, 'users']);
+    const assistant = await app.assistant();
+    const install = { site_id_or_domain: 1, allow_login: true };
+    expect(textOf(await assistant.call('svc-install-site-guard-v1', install))).toContain(ASKED);
+  });
+
+  it('is all sites in a batch as elsewhere', async () => {
+    const disconnect = ALL;
+    expect(await asks('POST /sites/batch', { disconnect })).toEqual([ASKED, 'disconnections']);
+    await app.rules({ preset: 'strict' });
+    const never = 'svc_change_not_allowed';
+    expect((await asks('POST /sites/disconnect', { include: disconnect }))[0]).toBe(never);
+    expect((await asks('POST /sites/batch', { disconnect }))[0]).toBe(never);
+    // Those that are added are no part of the fleet yet.
+    const create = ALL.map(() => ({ url: 'http://127.0.0.1:9/', admin: 'x' }));
+    expect((await asks('POST /sites/batch', { create, disconnect: [1] }))[0]).toBe(ASKED);
+  });
+
+  it('is a roll-back that quarantines the version everywhere', async () => {
+    const fleet = await safetyApp();
+    const plugin = fleet.offer(fleet.site(0));
+    const before = plugin.version;
+    await fleet.safely('sync-sites', {});
+    await fleet.safely('update-site-plugins', { site_id_or_domain: 1 });
+    for (const id of [1, 2, 3]) await fleet.call('get-site-guard', { site_id_or_domain: id });
+    await setApprovalRules(fleet.ctx(SHELL), { preset: 'careful' });
+    const model = await caller(fleet);
+    const back = { type: 'plugin', slug: plugin.slug, to_version: before };
+    expect((await model('POST /sites/1/rollback', { ...back, hold: true })).body.code).toBe(ASKED);
+    expect(await fleet.db.all('SELECT * FROM quarantined_version')).toEqual([]);
+    expect((await model('POST /sites/1/rollback', back)).status).toBe(200);
+    expect(ordinary(fleet.site(0)).find(({ slug }) => slug === plugin.slug)?.version).toBe(before);
+  });
+
+  it('is an undo of what would be asked for itself', async () => {
+    const rule = (mode: Mode) => ({ few: mode, many: mode, all: mode, all_by_assistant: mode, unguarded: mode });
+    await app.rules({ preset: 'open', rules: { connections: rule(MODES[1]) } });
+    await person('POST /sites/4/suspend');
+    expect(await asks('POST /sites/4/unsuspend')).toEqual([ASKED, 'connections']);
+    const undo = { since: new Date(app.app.clock.now() - 1000).toISOString(), confirm: true };
+    expect(await asks('POST /actions/undo', undo)).toEqual([ASKED, 'connections']);
+    expect((await statuses())[3]).toBe('suspended');
+    await person('POST /sites/4/unsuspend');
+  });
+
+  it('is an update of a site whose guard does nothing, as safe updates are off', async () => {
+    const off = await ways({ sites: 1, connected: 1, config: { safe_updates: 'off' } });
+    await off.rules({ preset: 'careful' });
+    const { db } = off.app;
+    await db.run('INSERT OR REPLACE INTO site_guard (site_id, present, looked_at) VALUES (1, 1, 0)');
+    const model = await off.key();
+    expect((await model('POST /updates/1/update')).body.code).toBe(ASKED);
+  });
+});
+
+describe('the log', () => {
+  const logged = async () => JSON.stringify(await app.app.db.all('SELECT input FROM action_log'));
+
+  it('keeps no password that is a number, or that a batch has misspelled', async () => {
+    await app.rules({ preset: 'open' });
+    const { body } = await key('POST /sites/batch', {
+      create: [{ url: 'http://127.0.0.1:9/', admin: 'x', adminpw: 'clear-1' }],
+      update: [
+        { id: 1, http_user: 'ada', http_pass: 987654321 },
+        { id: 2, notes: 'n', http_pwd: 'clear-2' },
+      ],
+      suspend: [3],
+    });
+    expect(body.update.map(({ success }: { success: number }) => success)).toEqual([1, 0]);
+    const all = await logged();
+    expect(all).toContain('http_pass');
+    expect(all).toContain('adminpw');
+    for (const secret of ['987654321', 'clear-1', 'clear-2']) expect(all).not.toContain(secret);
+  });
+});
