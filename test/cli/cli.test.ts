@@ -170,42 +170,31 @@ describe('serve', () => {
 });
 
 describe('demo', () => {
-  it('connects a fleet, serves it and leaves nothing behind', async () => {
-    const tmp = mkdtempSync(join(folder, 'tmp-'));
-    const { line, child } = await start(environment('demo', { TMPDIR: tmp }), [
-      'demo',
-      '--sites',
-      '3',
-      '--port',
-      '0',
-      '--json',
-    ]);
-    const answer = await get(`${line.abilities}/svc/count-sites-v1/run?input[status]=connected`, line);
-    expect(await answer.json()).toEqual({ total: 3 });
-    child.kill('SIGINT');
-    expect(await ended(child)).toBe(0);
-    expect(existsSync(join(folder, 'demo'))).toBe(false);
-    expect((await import('node:fs')).readdirSync(tmp)).toEqual([]);
-  });
-});
-
-describe('a demo whose job delay was set on purpose', () => {
-  it.each([
-    ['30000', 30_000],
-    ['0', 0],
-    ['', 15_000],
-  ] as const)('keeps to it: "%s"', async (SITEFLEET_JOB_DELAY_MS, delay) => {
-    const tmp = mkdtempSync(join(folder, 'tmp-'));
-    const env = environment(`delay-${delay}`, { TMPDIR: tmp, SITEFLEET_JOB_DELAY_MS });
-    const { child } = await start(env, ['demo', '--sites', '3', '--port', '0', '--json']);
+  /** Between the steps of its job, as it is stored. */
+  async function jobDelays(tmp: string): Promise<unknown[]> {
     const [made = ''] = readdirSync(tmp);
     const file = readdirSync(join(tmp, made)).find((name) => name.endsWith('.db')) ?? '';
     const db = createClient({ url: `file:${join(tmp, made, file)}` });
     const { rows } = await db.execute('SELECT delay_ms FROM job');
     db.close();
-    expect(rows.map(({ delay_ms }) => delay_ms)).toEqual([delay]);
+    return rows.map(({ delay_ms }) => delay_ms);
+  }
+
+  it.each([
+    ['', 15_000],
+    // Set on purpose.
+    ['0', 0],
+  ])('connects a fleet, serves it and leaves nothing behind, with a job delay of "%s"', async (delay, expected) => {
+    const tmp = mkdtempSync(join(folder, 'tmp-'));
+    const env = environment(`demo-${expected}`, { TMPDIR: tmp, SITEFLEET_JOB_DELAY_MS: delay });
+    const { line, child } = await start(env, ['demo', '--sites', '3', '--port', '0', '--json']);
+    const answer = await get(`${line.abilities}/svc/count-sites-v1/run?input[status]=connected`, line);
+    expect(await answer.json()).toEqual({ total: 3 });
+    expect(await jobDelays(tmp)).toEqual([expected]);
     child.kill('SIGINT');
     expect(await ended(child)).toBe(0);
+    expect(existsSync(join(folder, `demo-${expected}`))).toBe(false);
+    expect(readdirSync(tmp)).toEqual([]);
   });
 });
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 const deep = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown;
-/** By kind. The short run tries every parameter with half of each kind in turn, `npm run soak` with all. */
+/** By kind. The short run tries every parameter with a third of each kind in turn, `npm run soak` with all. */
 const ODD: readonly (readonly unknown[])[] = [
   [null, true],
   ['', ' '],
@@ -36,7 +36,7 @@ const ODD: readonly (readonly unknown[])[] = [
 let turn = 0;
 function oddValues(): unknown[] {
   turn++;
-  return ODD.flatMap((kind) => kind.filter((_, index) => SOAK || (index + turn) % 2 === 0));
+  return ODD.flatMap((kind) => kind.filter((_, index) => SOAK || (index + turn) % 3 === 0));
 }
 
 /** Values for which a row finds something. */
@@ -127,7 +127,7 @@ it('no odd value of any parameter makes a fault', async () => {
     }
   }
   expect(faults).toEqual([]);
-  expect(calls).toBeGreaterThan(SOAK ? 10_000 : 5_000);
+  expect(calls).toBeGreaterThan(SOAK ? 10_000 : 3_000);
 });
 
 const BODIES = ['', ' ', '{', '[]', '[1]', 'null', '1', '"x"', '{"__proto__":{"a":1}}', '\ufeff{}', '{"a":1}{"b":2}'];

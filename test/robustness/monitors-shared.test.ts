@@ -22,7 +22,7 @@ import { type Program, pause, program, random } from '../support/processes/progr
 import { type Sqld, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
-const SITES = shortOrLong(60, 150);
+const SITES = shortOrLong(24, 150);
 /** One is paused and another killed at a time: of three, one continues. */
 const PROCESSES = shortOrLong(3, 4);
 /** A turn of 2.4 seconds: settings allow whole minutes only, the column any number. */

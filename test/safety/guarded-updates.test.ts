@@ -11,6 +11,7 @@ import { outcomeOfUpdates } from '../../src/domain/updates/outcome.js';
 import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
 import { safeUpdateHistory } from '../../src/domain/updates/safe/update-history.js';
 import { ALONE } from '../../src/runtime/cluster/members.js';
+import { shortOrLong } from '../robustness/soak.js';
 import { ADMIN, type Answer } from '../support/harness.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 
@@ -819,23 +820,27 @@ describe('before anything is changed', () => {
   });
 });
 
+/** The short run cuts at every third request, each case at others; `npm run soak` at all. */
+const CUT_STEP = shortOrLong(3, 1);
+const firstCut = (place: number) => (CUT_STEP === 1 ? 1 : place);
+
 describe('a call that is cut off', () => {
   it.each([
-    ['works', null],
-    ['breaks', 'fatal'],
-    ['drops a table', 'drops_table'],
-    ['adds an administrator', 'adds_administrator'],
-  ] as const)('at any request of an update that %s is settled by the next run', async (kind, breakage) => {
+    ['works', null, 1],
+    ['breaks', 'fatal', 2],
+    ['drops a table', 'drops_table', 3],
+    ['adds an administrator', 'adds_administrator', 1],
+  ] as const)('at any request of an update that %s is settled by the next run', async (kind, breakage, place) => {
     const site = app.site(0);
     const plugin = app.offer(site);
     const old = plugin.version;
     plugin.version = '1.0';
     site.faults.watchdog = false;
     if (breakage !== null) site.faults.breaks = { [`${plugin.slug}@99.0`]: breakage };
-    let cutAt = 1;
+    let cutAt = firstCut(place);
     let seen = 0;
     const ends = new Set<string>();
-    for (let finished = false; !finished; cutAt++) {
+    for (let finished = false; !finished; cutAt += CUT_STEP) {
       plugin.version = '1.0';
       plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
       await app.db.run('DELETE FROM quarantined_version');
@@ -876,7 +881,7 @@ it('a doubt holds no version back, though the call that undoes it is cut off at 
   const site = app.site(0);
   const plugin = app.offer(site);
   site.faults.breaks = { [`${plugin.slug}@99.0`]: 'changes_htaccess' };
-  for (let cutAt = 1, finished = false; !finished; cutAt++) {
+  for (let cutAt = firstCut(2), finished = false; !finished; cutAt += CUT_STEP) {
     plugin.version = '1.0';
     plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
     site.guard?.harms.clear();
