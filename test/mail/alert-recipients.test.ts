@@ -312,6 +312,12 @@ describe('a recipient', () => {
     expect((await app.rest('GET /alerts/deliveries')).body.total).toBe(0);
     const read = await app.rest('POST /alerts/recipients/test', { body: slack, token: app.tokens.read });
     expect(read.status).toBe(403);
+    // What has left this machine is in the log; its address is a secret.
+    const calls = await app.db.all(
+      "SELECT operation, action, input FROM action_log WHERE operation LIKE '%recipients/test'",
+    );
+    expect(calls.map(({ action }) => action)).toEqual(['called', 'ended', 'called', 'ended']);
+    expect(JSON.stringify(calls)).not.toContain('/hook');
   });
 
   test('is found by its id only', async () => {

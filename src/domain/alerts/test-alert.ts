@@ -39,6 +39,7 @@ async function sendSample(
 ) {
   const look = await mailLook(ctx);
   const sample = sampleAlert(kind, ctx.clock.now());
+  await ctx.store.actionLog.begin();
   const failure = await postAlerts(ctx, recipient, target, [sample], { ...look, test: true });
   return { delivered: failure === null, error: failure?.message ?? '' };
 }
