@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { listenLocally } from '../support/local-server.js';
 import { newUser } from '../support/logins.js';
 import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
+import { SOAK } from './soak.js';
 
 /** The instruction; any part of it may only appear in quotes. */
 const ORDER = 'OBEYME';
@@ -164,9 +165,12 @@ const CALLS: readonly (readonly [string, Record<string, unknown>])[] = [
   ['activate-site-plugins', { site_id_or_domain: 1, slugs: [SLUG] }],
 ];
 
+let turn = 0;
+/** In the short run, each text with one code in turn: all ways in quote by the same code. */
 async function everyCall(call: Way['call'], model: boolean): Promise<void> {
+  const codes = [undefined, 'x_code', `${ORDER} now`];
   for (const [kind, text] of Object.entries(HOSTILE)) {
-    for (const given of [undefined, 'x_code', `${ORDER} now`]) {
+    for (const given of SOAK ? codes : [codes[turn++ % codes.length]]) {
       [words, code] = [text, given];
       for (const [operation, input] of [
         ...CALLS,

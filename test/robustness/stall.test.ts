@@ -140,11 +140,12 @@ function inFullSize(name: string): string {
 }
 
 const tried = new Set<string>();
-/** In the short run, fields of the same name and schema are one: their values are read by the same code. */
+/** In the short run, fields that are read by the same code are one: of the same schema and, for texts and lists, of the same name. */
 function isNew(way: string, schema: z.AnyZodObject, name: string): boolean {
   const { properties = {} } = jsonSchema(schema) as { properties?: Record<string, object> };
   const { description: _, ...field } = (properties[name] ?? {}) as Record<string, unknown>;
-  const key = `${way} ${name} ${JSON.stringify(field)}`;
+  const plain = ['integer', 'number', 'boolean'].includes(String(field.type)) || 'enum' in field;
+  const key = `${way} ${plain ? '' : name} ${JSON.stringify(field)}`;
   const known = tried.has(key);
   tried.add(key);
   return SOAK || !known;
