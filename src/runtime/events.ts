@@ -250,9 +250,9 @@ type SiteIdOf<K extends EventName> = K extends keyof SiteEvents
  */
 export type FieldChanges = Readonly<Record<string, readonly [before: unknown, since: unknown] | null>>;
 
-/** An event without its time. */
+/** An event without its time. `logged`: its entry in the action log was stored with what happened. */
 export type NewEvent<K extends EventName = EventName> = {
-  [Name in K]: { name: Name; facts: EventFacts[Name]; changed?: FieldChanges } & SiteIdOf<Name>;
+  [Name in K]: { name: Name; facts: EventFacts[Name]; changed?: FieldChanges; logged?: true } & SiteIdOf<Name>;
 }[K];
 
 /** A fact that happened, at `at` milliseconds since the epoch. */

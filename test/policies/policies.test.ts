@@ -8,6 +8,7 @@ import { type RestApp, restApp } from '../rest/client.js';
 import { ordinary, running } from '../safety/safety-app.js';
 import { SYSTEM } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
+import { withoutLog } from '../support/unwritable-log.js';
 import { entry, type FeedServer, feedServer, feedText } from '../vulnerabilities/feed.js';
 
 const SITES = 3;
@@ -367,5 +368,36 @@ describe('a preview', () => {
     await refreshVulnerabilities(app.ctx({ actor: SYSTEM }));
     expect([await planned({}), await planned({ vulnerable_at_once: true })]).toEqual([0, SITES]);
     expect(await planned({ vulnerable_at_once: true, exclude_slugs: ['shop'] })).toBe(0);
+  });
+});
+
+describe('without the log', () => {
+  it('a policy starts nothing and asks nobody, and does so once the log can be written', async () => {
+    await offer('1.6');
+    const before = await rollouts();
+    const log =
+      "SELECT action, actor FROM action_log WHERE id > ? AND context IN ('policy', 'rollout', 'approval') ORDER BY id";
+    const head = async () => Number((await app.db.one('SELECT max(id) AS id FROM action_log'))?.id);
+    for (const approval of ['ask', 'auto'] as const) {
+      const id = await policy({ approval });
+      const from = await head();
+      until(2);
+      await withoutLog(app.db, tick);
+      expect([await rollouts(), (await own('GET /approvals?state=waiting')).body.total, await head()]).toEqual([
+        ...[before, 0, from],
+      ]);
+      await tick();
+      await tick();
+      const did = approval === 'ask' ? ['asked', 'asked'] : ['started', 'wave-started', 'ran'];
+      const actor = `policy Policy ${made}`;
+      expect(await app.db.all(log, [from])).toEqual(did.map((action) => ({ action, actor })));
+      expect((await last(id)).state).toBe(approval === 'ask' ? 'asked' : 'started');
+      await own(`PATCH /policies/${id}`, { minimum_age_days: 1 });
+    }
+    expect(await rollouts()).toBe(before + 1);
+    app.clock.move(2 * HOUR);
+    await finish();
+    app.clock.move(2 * HOUR);
+    await finish();
   });
 });

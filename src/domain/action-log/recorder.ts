@@ -46,6 +46,7 @@ export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; l
   };
   return {
     listen(event) {
+      if (event.logged === true) return;
       const entry = entryOf(event);
       if (entry === null) return;
       waiting.push(entry);
@@ -59,7 +60,8 @@ export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; l
   };
 }
 
-function entryOf(event: Event): LogEntry | null {
+/** The entry of an event; null if it is none of those that are logged. */
+export function entryOf(event: Event): LogEntry | null {
   const logged = actionOf(event.name, event.facts);
   if (logged === null) return null;
   const { context, action, slug = '', name = '', detail = '', old_version = '', new_version = '', code = '' } = logged;

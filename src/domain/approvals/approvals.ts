@@ -5,10 +5,11 @@ import { credentialOf } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ApprovalRow } from '../../store/approvals/approvals.js';
+import { loggedStep } from '../action-log/step.js';
 import type { Ctx } from '../context.js';
 import { startRollout } from '../updates/rollouts/start.js';
 import { isApprover, requireApprover } from './approvers.js';
-import { LASTS_MS } from './gate.js';
+import { LASTS_MS, useApproval } from './gate.js';
 
 /** One page, newest first: all for those who may approve, their own for others. */
 export async function listApprovals(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
@@ -46,11 +47,12 @@ export async function decideApproval(ctx: Ctx, id: string, state: 'approved' | '
   if (request.asker === credentialOf(ctx.actor)) throw ownRequest();
   const by = ctx.actor.name;
   const expires_at = state === 'approved' ? now + LASTS_MS : request.expires_at;
-  const done = await ctx.store.approvals.decide(id, { state, by, note, now, expires_at });
+  const event = state === 'approved' ? ('approval.approved' as const) : ('approval.refused' as const);
+  const done = await loggedStep(ctx, { name: event, facts: { approval_id: id, title: request.title } }, () =>
+    ctx.store.approvals.decide(id, { state, by, note, now, expires_at }),
+  );
   const after = (await ctx.store.approvals.find(id, now)) ?? request;
   if (!done) throw closed(after);
-  const facts = { approval_id: id, title: request.title };
-  ctx.events.emit({ name: state === 'approved' ? 'approval.approved' : 'approval.refused', facts });
   if (state === 'refused' || request.operation !== PLAN_OF_POLICY) return detailed(ctx, after);
   await startApproved(ctx, after);
   return detailed(ctx, (await ctx.store.approvals.find(id, now)) ?? after);
@@ -59,8 +61,7 @@ export async function decideApproval(ctx: Ctx, id: string, state: 'approved' | '
 /** Starts the plan of a policy that was approved. It starts once, also if it is tried again after a crash. */
 export async function startApproved(ctx: Ctx, { id, title, input, plan_digest }: ApprovalRow): Promise<void> {
   await startRollout(ctx, { plan_id: (JSON.parse(input) as { plan_id: string }).plan_id, digest: plan_digest });
-  if (await ctx.store.approvals.use(id, plan_digest, ctx.clock.now()))
-    ctx.events.emit({ name: 'approval.used', facts: { approval_id: id, title } });
+  await useApproval(ctx, { id, title, plan_digest });
 }
 
 function approvalView(row: ApprovalRow) {

@@ -9,11 +9,12 @@ import { cut } from '../../../schemas/text.js';
 import { credentialOf, isPerson } from '../../runtime/actor.js';
 import { canonicalJson } from '../../runtime/canonical-json.js';
 import { ServiceError } from '../../runtime/errors.js';
-import { type Alert, emitAlerts } from '../../runtime/events.js';
+import type { Alert } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { ApprovalRow } from '../../store/approvals/approvals.js';
 import { wholeInput } from '../action-log/call-input.js';
 import { recordedCall } from '../action-log/recorded-call.js';
+import { loggedStep, storedStep } from '../action-log/step.js';
 import type { AskedChange, Ctx } from '../context.js';
 import { isApprover } from './approvers.js';
 import { extentOf, type Named, namedSites } from './extent.js';
@@ -49,8 +50,7 @@ async function withApproval<T>(
   const taken = new ServiceError('svc_rest_conflict', 'The approval was used by the same call.');
   try {
     return await recordedCall(ctx, call.input, async () => {
-      if (!(await ctx.store.approvals.use(id, plan_digest, ctx.clock.now()))) throw taken;
-      ctx.events.emit({ name: 'approval.used', facts: { approval_id: id, title } });
+      if (!(await useApproval(ctx, { id, title, plan_digest }))) throw taken;
       return work();
     });
   } catch (error) {
@@ -59,7 +59,17 @@ async function withApproval<T>(
   }
 }
 
-export type Asked = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
+/** Uses up an approval. False if it does not hold any more, or another call was faster. */
+export function useApproval(
+  ctx: Ctx,
+  { id, title, plan_digest }: Pick<ApprovalRow, 'id' | 'title' | 'plan_digest'>,
+): Promise<boolean> {
+  return loggedStep(ctx, { name: 'approval.used', facts: { approval_id: id, title } }, () =>
+    ctx.store.approvals.use(id, plan_digest, ctx.clock.now()),
+  );
+}
+
+type Asked = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
 
 /** The request that the call would make, with the newest one of the same call; null if the call needs none. */
 async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; latest: ApprovalRow | undefined } | null> {
@@ -118,26 +128,31 @@ async function ask(ctx: Ctx, asked: Asked, latest: ApprovalRow | undefined): Pro
   if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
   const id = newApprovalId();
   const open = latest !== undefined && ['waiting', 'approved', 'expired'].includes(latest.state) ? latest : undefined;
-  if (!(await approvals.add({ id, ...asked }, open))) {
+  if (!(await addRequest(ctx, id, asked, open))) {
     const other = await approvals.latest(asked, asked.asked_at);
     throw required(ctx, asked, other?.id ?? id, 'It waits for a person.');
   }
-  await tellAsked(ctx, id, asked);
   await approvals.prune(asked.asked_at - KEPT_MS);
   throw required(ctx, asked, id, whyAsked(latest));
 }
 
 export const newApprovalId = () => `apr_${randomBytes(12).toString('hex')}`;
 
-/** Tells people that a request waits. */
-export async function tellAsked(
+/** Stores a request, and tells people that it waits. False if another one was stored at the same time. */
+export async function addRequest(
   ctx: Ctx,
   id: string,
-  { title, kind, sites, asker_name, asked_at }: Asked,
-): Promise<void> {
+  asked: Asked,
+  ends: Pick<ApprovalRow, 'id' | 'state'> | undefined,
+): Promise<boolean> {
+  const { approvals, alerts } = ctx.store;
+  const { title, kind, sites, asker_name, asked_at } = asked;
   const facts = { approval_id: id, title, kind, sites, by: asker_name, url: pageUrl(ctx) };
-  const alert: Alert<'approval.asked'> = { key: id, kind: 'approval.asked', site_id: null, at: asked_at, facts };
-  emitAlerts(ctx.events, await ctx.store.alerts.add([alert]));
+  const event = { name: 'approval.asked' as const, facts };
+  if (!(await storedStep(ctx, event, () => approvals.add({ id, ...asked }, ends)))) return false;
+  const alert: Alert<'approval.asked'> = { key: id, kind: event.name, site_id: null, at: asked_at, facts };
+  if ((await alerts.add([alert])).length > 0) ctx.events.emit({ ...event, logged: true });
+  return true;
 }
 
 function whyAsked(latest: ApprovalRow | undefined): string {

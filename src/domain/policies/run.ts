@@ -7,8 +7,9 @@ import { PLAN_OF_POLICY } from '../../../schemas/approval.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { PolicyRow, PolicyState } from '../../store/policies/policies.js';
+import { loggedStep } from '../action-log/step.js';
 import { startApproved } from '../approvals/approvals.js';
-import { newApprovalId, tellAsked } from '../approvals/gate.js';
+import { addRequest, newApprovalId } from '../approvals/gate.js';
 import { type Ctx, originOf } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { planUpdatesOf } from '../updates/rollouts/plan.js';
@@ -141,7 +142,7 @@ async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: Plan) {
     asked_at: now,
     expires_at: (await rolloutPlans.find(plan_id))?.expires_at ?? now,
   };
-  if (await approvals.add({ id, ...asked }, undefined)) await tellAsked(ctx, id, asked);
+  await addRequest(ctx, id, asked, undefined);
   return { id: (await approvals.latest(call, now))?.id ?? id, summary: plan.summary };
 }
 
@@ -162,7 +163,7 @@ async function end(
   approval_id?: string,
 ): Promise<true> {
   const told = { state, detail, ...(approval_id === undefined ? {} : { approval_id }) };
-  if (await ctx.store.policies.finish(policy, told))
-    ctx.events.emit({ name: EVENTS[state], facts: { policy_id: policy.id, policy_name: policy.name, detail } });
+  const facts = { policy_id: policy.id, policy_name: policy.name, detail };
+  await loggedStep(ctx, { name: EVENTS[state], facts }, () => ctx.store.policies.finish(policy, told));
   return true;
 }

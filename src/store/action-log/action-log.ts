@@ -143,6 +143,9 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
     record: <T>(entry: NewLogEntry, work: (record: CallRecord) => Promise<T>) =>
       calls.run({ ...EMPTY, ...entry }, work),
 
+    /** As `RecordedCalls.step`. */
+    step: <T>(entry: LogEntry, work: () => Promise<T>) => calls.step({ ...EMPTY, ...entry }, work),
+
     /**
      * Stores entries. Names of plugins, themes and sites are read now, while they are known: from the site's inventory,
      * otherwise as most sites call them.

@@ -56,24 +56,37 @@ export interface ActionChain {
   /**
    * Appends entries in one transaction with other statements, whose results it returns: all or nothing is stored. Appends
    * of this process wait for each other.
+   * @param told further entries, appended only if the last of the statements that write has changed something
    */
-  append(entries: readonly ChainEntry[], statements?: readonly Statement[]): Promise<BatchResult[]>;
+  append(
+    entries: readonly ChainEntry[],
+    statements?: readonly Statement[],
+    told?: readonly ChainEntry[],
+  ): Promise<BatchResult[]>;
 }
 
 export function createActionChain(db: Db): ActionChain {
   let head: ChainHead | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
-  const store = async (entries: readonly ChainEntry[], statements: readonly Statement[]): Promise<BatchResult[]> => {
+  const store = async (
+    entries: readonly ChainEntry[],
+    statements: readonly Statement[],
+    told: readonly ChainEntry[],
+  ): Promise<BatchResult[]> => {
     for (let tried = 1; ; tried++) {
       const from = head ?? (await headOf(db));
       // Until it is stored, nothing is known about the head.
       head = null;
-      const { rows, end } = linked(from, entries);
+      const before = linked(from, entries);
+      const after = linked(before.end, told);
+      const first = entries.length > 0 ? [insert(before.rows)] : [];
+      const last = told.length > 0 ? [insert(after.rows, 'WHERE changes() > 0')] : [];
       try {
-        const results = await db.batch([insert(rows), ...statements]);
-        head = end;
-        return results.slice(1);
+        const results = await db.batch([...first, ...statements, ...last]);
+        const isTold = last.length > 0 && (results.at(-1)?.changes ?? 0) > 0;
+        head = isTold ? after.end : before.end;
+        return results.slice(first.length, first.length + statements.length);
       } catch (error) {
         if (!isMoved(error) || tried === MOST_TRIES) throw error;
       }
@@ -81,8 +94,8 @@ export function createActionChain(db: Db): ActionChain {
   };
 
   return {
-    append(entries, statements = []) {
-      const stored = last.then(() => store(entries, statements));
+    append(entries, statements = [], told = []) {
+      const stored = last.then(() => store(entries, statements, told));
       last = stored.catch(() => undefined);
       return stored;
     },
@@ -113,10 +126,10 @@ function linked(from: ChainHead, entries: readonly ChainEntry[]) {
 
 const STORED = ['id', ...COLUMNS, 'previous', 'hash'];
 
-function insert(rows: readonly object[]): Statement {
+function insert(rows: readonly object[], condition = ''): Statement {
   const values = STORED.map((column) => `value ->> '${column}'`).join(', ');
   return sql(
-    `INSERT INTO action_log (${STORED.join(', ')}) SELECT ${values} FROM json_each(?) ORDER BY key`,
+    `INSERT INTO action_log (${STORED.join(', ')}) SELECT ${values} FROM json_each(?) ${condition} ORDER BY key`,
     JSON.stringify(rows),
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Calls that change something are recorded in the transaction of their first change: if the record cannot be stored, the
- * change is not made.
+ * Calls that change something are recorded in the transaction of their first change, and steps that the service takes in
+ * their own: if the record cannot be stored, the change is not made.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -19,6 +19,18 @@ interface CallState {
   running: boolean;
 }
 
+/** Work whose next change is a step that is told. */
+interface StepState {
+  db: Db;
+  entry: ChainEntry;
+  taken: boolean;
+}
+
+interface State {
+  call?: CallState | undefined;
+  step?: StepState | undefined;
+}
+
 /** The record of a call as far as it goes. */
 export interface CallRecord {
   /** Whether the call has changed anything yet, or tried to. */
@@ -34,36 +46,50 @@ export interface RecordedCalls {
   run<T>(entry: ChainEntry, work: (record: CallRecord) => Promise<T>): Promise<T>;
   /** Stores the row of the current call, if that has not happened: before it changes something elsewhere. */
   begin(): Promise<void>;
+  /** Runs work that makes one conditional write. @param entry the row that is stored with it, if it changes anything */
+  step<T>(entry: ChainEntry, work: () => Promise<T>): Promise<T>;
 }
 
 /** One for all databases of the process: each more that was used makes every promise of the process slower. */
-const calls = new AsyncLocalStorage<CallState>();
+const states = new AsyncLocalStorage<State>();
 
 export function createRecordedCalls(db: Db, chain: ActionChain): RecordedCalls {
-  const current = () => {
-    const call = calls.getStore();
-    return call?.db === db ? call : undefined;
+  const current = (): State => {
+    const { call, step } = states.getStore() ?? {};
+    return { call: call?.db === db ? call : undefined, step: step?.db === db ? step : undefined };
+  };
+  /** What the next change is stored with. */
+  const open = () => {
+    const { call, step } = current();
+    return {
+      unstored: call?.running === true && !call.stored ? call : undefined,
+      untold: step?.taken === false ? step : undefined,
+    };
   };
 
   const write = async (statements: readonly Statement[]) => {
-    const call = current();
+    const { call } = current();
     // Several changes of a call may start at once: the others wait for what becomes of the first.
     while (call?.storing != null) await call.storing;
-    if (call === undefined || call.stored || !call.running) return db.batch(statements);
-    const storing = chain.append([call.entry], statements);
+    const { unstored, untold } = open();
+    if (unstored === undefined && untold === undefined) return db.batch(statements);
+    const storing = chain.append(entryOf(unstored), statements, entryOf(untold));
     const noted = storing.then(() => {
-      call.stored = true;
+      if (unstored !== undefined) unstored.stored = true;
+      if (untold !== undefined) untold.taken = true;
     });
-    call.storing = noted
-      .catch(() => undefined)
-      .finally(() => {
-        call.storing = null;
-      });
+    if (unstored !== undefined)
+      unstored.storing = noted
+        .catch(() => undefined)
+        .finally(() => {
+          unstored.storing = null;
+        });
+    await noted;
     return storing;
   };
   const isOpen = () => {
-    const call = current();
-    return call?.running === true && !call.stored;
+    const { unstored, untold } = open();
+    return unstored !== undefined || untold !== undefined;
   };
   /** The first statement of a call may be one that is run alone. */
   const first = async (sql: string, args: readonly Value[]) => (await write([{ sql, args }]))[0];
@@ -88,16 +114,19 @@ export function createRecordedCalls(db: Db, chain: ActionChain): RecordedCalls {
     async run(entry, work) {
       const call: CallState = { db, entry, stored: false, left: false, storing: null, running: true };
       try {
-        return await calls.run(call, () => work({ stored: () => call.stored, left: () => call.left }));
+        return await states.run({ call }, () => work({ stored: () => call.stored, left: () => call.left }));
       } finally {
         call.running = false;
       }
     },
     async begin() {
-      const call = current();
+      const { call } = current();
       if (call === undefined || !call.running) return;
       call.left = true;
       if (!call.stored) await write([]);
     },
+    step: (entry, work) => states.run({ ...states.getStore(), step: { db, entry, taken: false } }, work),
   };
 }
+
+const entryOf = (state: { entry: ChainEntry } | undefined) => (state === undefined ? [] : [state.entry]);

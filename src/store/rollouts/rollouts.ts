@@ -62,11 +62,15 @@ export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
   change_id: string | null;
 }
 
-interface HaltRow extends Row {
+interface HarmfulItem extends Row {
   type: number;
   slug: string;
   version: string;
+  /** The first that showed it. */
   site_id: number;
+}
+
+interface HaltRow extends HarmfulItem {
   at: number;
 }
 
@@ -84,6 +88,15 @@ const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untou
 /** Items `i` of the runs of a rollout that show that their update does harm. */
 const HARMED = `(i.state = 'rolled_back' OR (i.state = 'failed' AND i.code = 'svc_update_broke_site'))`;
 const OF_RUNS = 'i.run_id IN (SELECT run_id FROM rollout_run WHERE rollout_id = ?)';
+
+/** None of the runs of the rollout of the row is at work. */
+const IDLE = `NOT EXISTS (SELECT 1 FROM rollout_run n JOIN update_run r ON r.id = n.run_id
+  WHERE n.rollout_id = rollout.id AND ${AT_WORK})`;
+/** Every site of the wave of the row had its turn, and no run is at work. */
+const WORKED = `NOT EXISTS (SELECT 1 FROM rollout_site s
+    WHERE s.rollout_id = rollout_wave.rollout_id AND s.wave = rollout_wave.wave AND s.run_id IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM rollout_run n LEFT JOIN update_run r ON r.id = n.run_id
+    WHERE n.rollout_id = rollout_wave.rollout_id AND n.wave = rollout_wave.wave AND (r.id IS NULL OR ${AT_WORK}))`;
 
 /** The rollout of the row runs. */
 const RUNS = "EXISTS (SELECT 1 FROM rollout r WHERE r.id = rollout_id AND r.state = 'running')";
@@ -175,12 +188,27 @@ export function createRollouts(db: Db) {
       return changes === 1;
     },
 
+    /** What became of all items, by wave; undefined while one is at work. */
+    async outcome(id: string): Promise<Map<number, Counts> | undefined> {
+      const idle = sql(`SELECT count(*) AS n FROM rollout WHERE id = ? AND ${IDLE}`, id);
+      const [[found] = [], counts = []] = await db.read([idle, countsOf(id)]);
+      return Number(found?.n) === 1 ? countsFrom(counts) : undefined;
+    },
+
+    /** Ends a rollout whose waves are done; false if it does not run. What became of it is told with this. */
+    async complete(id: string, reason: string, now: number): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE rollout SET state = 'completed', reason = ?, ended_at = ?, settled_at = ? WHERE id = ? AND state = 'running'
+         AND ${IDLE} AND NOT EXISTS (SELECT 1 FROM rollout_wave w WHERE w.rollout_id = rollout.id AND w.state <> 'done')`,
+        [reason, now, now, id],
+      );
+      return changes === 1;
+    },
+
     /** Marks an ended rollout as told, once none of its runs is at work; false if it is not, or was told. */
     async settle(id: string, now: number): Promise<boolean> {
       const { changes } = await db.run(
-        `UPDATE rollout SET settled_at = ? WHERE id = ? AND ended_at IS NOT NULL AND settled_at IS NULL
-         AND NOT EXISTS (SELECT 1 FROM rollout_run n JOIN update_run r ON r.id = n.run_id
-           WHERE n.rollout_id = rollout.id AND ${AT_WORK})`,
+        `UPDATE rollout SET settled_at = ? WHERE id = ? AND ended_at IS NOT NULL AND settled_at IS NULL AND ${IDLE}`,
         [now, id],
       );
       return changes === 1;
@@ -211,14 +239,24 @@ export function createRollouts(db: Db) {
       return changes === 1;
     },
 
+    /** What became of the items of a running wave; undefined while one is at work, or a site waits for its turn. */
+    async worked(id: string, wave: number): Promise<Counts | undefined> {
+      const [[found] = [], counts = []] = await db.read([
+        sql(
+          `SELECT count(*) AS n FROM rollout_wave WHERE rollout_id = ? AND wave = ? AND state = 'running' AND ${WORKED}`,
+          id,
+          wave,
+        ),
+        countsOf(id),
+      ]);
+      return Number(found?.n) === 1 ? (countsFrom(counts).get(wave) ?? {}) : undefined;
+    },
+
     /** Every site of a wave had its turn, and no run is at work: it soaks until then. */
     async soakWave(id: string, wave: number, now: number, until: number): Promise<boolean> {
       const { changes } = await db.run(
         `UPDATE rollout_wave SET state = 'soaking', worked_at = ?, soak_until = ? WHERE rollout_id = ? AND wave = ? AND state = 'running'
-         AND ${RUNS}
-         AND NOT EXISTS (SELECT 1 FROM rollout_site s WHERE s.rollout_id = rollout_wave.rollout_id AND s.wave = rollout_wave.wave AND s.run_id IS NULL)
-         AND NOT EXISTS (SELECT 1 FROM rollout_run n LEFT JOIN update_run r ON r.id = n.run_id
-           WHERE n.rollout_id = rollout_wave.rollout_id AND n.wave = rollout_wave.wave AND (r.id IS NULL OR ${AT_WORK}))`,
+         AND ${RUNS} AND ${WORKED}`,
         [now, until, id, wave],
       );
       return changes === 1;
@@ -322,15 +360,13 @@ export function createRollouts(db: Db) {
       return rows as unknown as (PlanItem & { recorded: string | null })[];
     },
 
-    /** Stores which items do harm, and returns those that are new. */
-    halt(id: string, now: number): Promise<HaltRow[]> {
-      return db.all<HaltRow>(
-        `INSERT INTO rollout_halt (rollout_id, type, slug, version, site_id, at)
-         SELECT ?, i.type, i.slug, i.new_version, min(i.site_id), ? FROM update_run_item i
-         WHERE ${OF_RUNS} AND ${HARMED} AND i.type < 4 GROUP BY i.type, i.slug, i.new_version
-         ON CONFLICT DO NOTHING RETURNING type, slug, version, site_id, at`,
-        [id, now, id],
+    /** Stores that an item does harm; false if that was stored. */
+    async haltItem(id: string, { type, slug, version, site_id }: HarmfulItem, now: number): Promise<boolean> {
+      const { changes } = await db.run(
+        'INSERT INTO rollout_halt (rollout_id, type, slug, version, site_id, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        [id, type, slug, version, site_id, now],
       );
+      return changes === 1;
     },
 
     halted(id: string): Promise<HaltRow[]> {
@@ -338,11 +374,22 @@ export function createRollouts(db: Db) {
       return db.all<HaltRow>(text, args);
     },
 
-    /** Sites that an update has harmed, and that kept one and are down; of a wave, on how many one failed otherwise, and its size. */
-    async harm(id: string, wave: number): Promise<{ harmed: number[]; failed: number; down: number[]; sites: number }> {
+    /**
+     * Items that do harm, of which that is not stored; sites that an update has harmed, and that kept one and are down; of a
+     * wave, on how many one failed otherwise, and its size.
+     */
+    async harm(id: string, wave: number) {
       const sitesOf = (which: string) =>
         sql(`SELECT DISTINCT i.site_id AS id FROM update_run_item i WHERE ${OF_RUNS} AND ${which}`, id);
-      const [harmed = [], [failed] = [], down = [], [size] = []] = await db.read([
+      const [items = [], harmed = [], [failed] = [], down = [], [size] = []] = await db.read([
+        sql(
+          `SELECT i.type, i.slug, i.new_version AS version, min(i.site_id) AS site_id FROM update_run_item i
+           WHERE ${OF_RUNS} AND ${HARMED} AND i.type < 4 AND NOT EXISTS (SELECT 1 FROM rollout_halt h
+             WHERE h.rollout_id = ? AND h.type = i.type AND h.slug = i.slug AND h.version = i.new_version)
+           GROUP BY i.type, i.slug, i.new_version ORDER BY 1, 2, 3`,
+          id,
+          id,
+        ),
         sitesOf(HARMED),
         sql(
           `SELECT count(DISTINCT i.site_id) AS n FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id
@@ -357,7 +404,10 @@ export function createRollouts(db: Db) {
         sql('SELECT sites FROM rollout_wave WHERE rollout_id = ? AND wave = ?', id, wave),
       ]);
       const ids = (rows: readonly Row[]) => rows.map((row) => Number(row.id));
-      return { harmed: ids(harmed), failed: Number(failed?.n), down: ids(down), sites: Number(size?.sites) };
+      return {
+        items: items as HarmfulItem[],
+        ...{ harmed: ids(harmed), failed: Number(failed?.n), down: ids(down), sites: Number(size?.sites) },
+      };
     },
 
     /** Whether any site that was not touched has an item that is not halted. */

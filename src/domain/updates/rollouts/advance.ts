@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Origin } from '../../../runtime/events.js';
 import type { RolloutRow, WaveRow } from '../../../store/rollouts/rollouts.js';
+import { loggedStep } from '../../action-log/step.js';
 import { newJobId, queueJob } from '../../actions/jobs.js';
 import type { Ctx } from '../../context.js';
 import { updateHandler } from '../handler.js';
@@ -50,16 +51,17 @@ function asStarter(ctx: Ctx, rollout: Pick<RolloutRow, 'origin'>): Ctx {
 async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
   const { rollouts } = ctx.store;
   const { id } = rollout;
+  if (rollout.settled_at !== null) return false;
   await queueRuns(ctx, id);
   const waves = await rollouts.waves(id);
   const wave = waves.find(({ state }) => state !== 'done');
   if (rollout.ended_at !== null) {
-    await tellEnd(ctx, rollout);
+    await tellEnd(ctx, rollout, () => rollouts.settle(id, ctx.clock.now()));
     return false;
   }
   if (wave === undefined) {
-    const done = { state: 'completed' as const, reason: 'Every wave is done.', at: ctx.clock.now() };
-    return rollouts.change(id, ['running'], done);
+    const reason = 'Every wave is done.';
+    return tellEnd(ctx, { id, state: 'completed', reason }, () => rollouts.complete(id, reason, ctx.clock.now()));
   }
   if (await judge(ctx, rollout, wave.wave)) return true;
   if (rollout.state !== 'running') return false;
@@ -96,10 +98,10 @@ async function beginWave(ctx: Ctx, id: string, { wave, sites, items, approved_by
   const { rollouts } = ctx.store;
   if (!(await rollouts.anythingLeft(id))) return halt(ctx, id, 'Every update that is left broke a site before.');
   if (wave > 1 && rules.approve_waves && approved_by === null) return false;
-  if (!(await rollouts.beginWave(id, wave, ctx.clock.now()))) return false;
   const detail = `Wave ${wave}: ${items} updates on ${sites} sites.`;
-  ctx.events.emit({ name: 'rollout.wave_started', facts: { rollout_id: id, detail } });
-  return true;
+  return loggedStep(ctx, { name: 'rollout.wave_started', facts: { rollout_id: id, detail } }, () =>
+    rollouts.beginWave(id, wave, ctx.clock.now()),
+  );
 }
 
 /** Gives the sites whose window is open their turn; once all had it, and nothing is at work, the wave soaks. */
@@ -114,11 +116,13 @@ async function workWave(ctx: Ctx, id: string, { wave }: WaveRow, rules: Rules, w
     await queueRuns(ctx, id);
     return false;
   }
+  const counts = await rollouts.worked(id, wave);
+  if (counts === undefined) return false;
   const until = wave === waves ? now : now + rules.soak_minutes * MINUTE_MS;
-  if (!(await rollouts.soakWave(id, wave, now, until))) return false;
-  const detail = `Wave ${wave}: ${countsWords((await rollouts.counts(id)).get(wave) ?? {})}.`;
-  ctx.events.emit({ name: 'rollout.wave_ended', facts: { rollout_id: id, detail } });
-  return true;
+  const detail = `Wave ${wave}: ${countsWords(counts)}.`;
+  return loggedStep(ctx, { name: 'rollout.wave_ended', facts: { rollout_id: id, detail } }, () =>
+    rollouts.soakWave(id, wave, now, until),
+  );
 }
 
 /** Queues the jobs of runs that have none: also of a process that died before it came to that. */
@@ -140,11 +144,15 @@ async function queueRuns(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** Once nothing of an ended rollout is at work, its outcome is told: it does not change any more. */
-async function tellEnd(ctx: Ctx, { id, state, reason }: RolloutRow): Promise<void> {
-  if (!(await ctx.store.rollouts.settle(id, ctx.clock.now()))) return;
-  const total = totalOf(await ctx.store.rollouts.counts(id));
-  const detail = `${state}: ${countsWords(total)}. ${reason}`;
-  ctx.events.emit({ name: 'rollout.ended', facts: { rollout_id: id, detail } });
+async function tellEnd(
+  ctx: Ctx,
+  { id, state, reason }: Pick<RolloutRow, 'id' | 'state' | 'reason'>,
+  settle: () => Promise<boolean>,
+): Promise<boolean> {
+  const counts = await ctx.store.rollouts.outcome(id);
+  if (counts === undefined) return false;
+  const detail = `${state}: ${countsWords(totalOf(counts))}. ${reason}`;
+  return loggedStep(ctx, { name: 'rollout.ended', facts: { rollout_id: id, detail } }, settle);
 }
 
 /** The counts of all waves. */

@@ -3,6 +3,7 @@
 import type { ROLLOUT_ACTIONS } from '../../../../schemas/rollout.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { RolloutState } from '../../../store/rollouts/rollouts.js';
+import { loggedStep } from '../../action-log/step.js';
 import type { Ctx } from '../../context.js';
 import { advance } from './advance.js';
 import { getRollout, knownRollout } from './read.js';
@@ -22,12 +23,13 @@ export async function controlRollout(ctx: Ctx, id: string, action: RolloutAction
   else {
     const { from, state, event } = CHANGES[action];
     const by = `By ${ctx.actor.name}.`;
-    const changed = await ctx.store.rollouts.change(id, from, { state, reason: by, at: ctx.clock.now() });
+    const changed = await loggedStep(ctx, { name: event, facts: { rollout_id: id, detail: by } }, () =>
+      ctx.store.rollouts.change(id, from, { state, reason: by, at: ctx.clock.now() }),
+    );
     if (!changed) {
       const { state: now } = await knownRollout(ctx, id);
       throw conflict(`The rollout is ${now}: it cannot be ${state === 'running' ? 'resumed' : state}.`);
     }
-    ctx.events.emit({ name: event, facts: { rollout_id: id, detail: by } });
   }
   await advance(ctx, rollout.id);
   return getRollout(ctx, id, [], 1, 5);
@@ -40,13 +42,13 @@ async function approve(ctx: Ctx, id: string): Promise<void> {
   const wave = (await rollouts.waves(id)).find((one) => one.state === 'waiting');
   if (!approve_waves || wave === undefined || (state !== 'running' && state !== 'paused'))
     throw conflict('No wave of this rollout waits for an approval.');
-  if (!(await rollouts.approve(id, wave.wave, ctx.actor.name)))
+  const event = { name: 'rollout.wave_approved' as const, facts: { rollout_id: id, detail: `Wave ${wave.wave}.` } };
+  if (!(await loggedStep(ctx, event, () => rollouts.approve(id, wave.wave, ctx.actor.name))))
     throw conflict(
       wave.approved_by === null
         ? `Wave ${wave.wave} can be approved once the one before it has soaked.`
         : `Wave ${wave.wave} is approved.`,
     );
-  ctx.events.emit({ name: 'rollout.wave_approved', facts: { rollout_id: id, detail: `Wave ${wave.wave}.` } });
 }
 
 function conflict(message: string): ServiceError {

@@ -2,6 +2,7 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { RolloutRow } from '../../../store/rollouts/rollouts.js';
+import { loggedStep } from '../../action-log/step.js';
 import type { Ctx } from '../../context.js';
 import { UPDATE_TYPES } from '../results.js';
 import type { Rules } from './rules.js';
@@ -10,16 +11,15 @@ import type { Rules } from './rules.js';
 export async function judge(ctx: Ctx, rollout: RolloutRow, wave: number): Promise<boolean> {
   const { rollouts } = ctx.store;
   const { id } = rollout;
-  for (const { type, slug, version, site_id } of await rollouts.halt(id, ctx.clock.now()))
-    ctx.events.emit({
-      name: 'rollout.item_halted',
-      facts: {
-        rollout_id: id,
-        detail: `The ${UPDATE_TYPES[type]} ${siteWord(slug)} ${siteWord(version)} broke site ${site_id}: it goes to no further site.`,
-      },
-    });
   const { halt_sites, halt_percent } = JSON.parse(rollout.rules) as Rules;
-  const { harmed, failed, down, sites } = await rollouts.harm(id, wave);
+  const { items, harmed, failed, down, sites } = await rollouts.harm(id, wave);
+  for (const item of items) {
+    const { type, slug, version, site_id } = item;
+    const detail = `The ${UPDATE_TYPES[type]} ${siteWord(slug)} ${siteWord(version)} broke site ${site_id}: it goes to no further site.`;
+    await loggedStep(ctx, { name: 'rollout.item_halted', facts: { rollout_id: id, detail } }, () =>
+      rollouts.haltItem(id, item, ctx.clock.now()),
+    );
+  }
   const bad = new Set([...harmed, ...down]).size;
   if (bad >= halt_sites)
     return halt(ctx, id, `${bad} ${bad === 1 ? 'site' : 'sites'} broke or went down; the limit is ${halt_sites}.`);
@@ -35,7 +35,8 @@ export async function judge(ctx: Ctx, rollout: RolloutRow, wave: number): Promis
 /** Halts a rollout. */
 export async function halt(ctx: Ctx, id: string, reason: string): Promise<true> {
   const change = { state: 'halted' as const, reason, at: ctx.clock.now() };
-  if (await ctx.store.rollouts.change(id, ['running', 'paused'], change))
-    ctx.events.emit({ name: 'rollout.halted', facts: { rollout_id: id, detail: reason } });
+  await loggedStep(ctx, { name: 'rollout.halted', facts: { rollout_id: id, detail: reason } }, () =>
+    ctx.store.rollouts.change(id, ['running', 'paused'], change),
+  );
   return true;
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.js';
+import { loggedStep } from '../../action-log/step.js';
 import { type Ctx, originOf } from '../../context.js';
 import { advance } from './advance.js';
 import { wavesWords } from './plan-words.js';
@@ -28,17 +29,16 @@ export async function startRollout(ctx: Ctx, input: StartInput) {
   const { plan_id, digest } = input;
   const started_at = ctx.clock.now();
   const origin = JSON.stringify(originOf(ctx));
-  const rollout = await ctx.store.rollouts.start({ id, plan_id, digest, actor: ctx.actor.name, origin, started_at });
+  const detail = `${view.updates} updates on ${view.sites} sites in ${view.waves} waves, plan ${digest}.`;
+  const rollout = await loggedStep(
+    ctx,
+    { name: 'rollout.started', facts: { rollout_id: id, detail } },
+    () => ctx.store.rollouts.start({ id, plan_id, digest, actor: ctx.actor.name, origin, started_at }),
+    (started) => started?.id === id,
+  );
   if (rollout === undefined || rollout.digest !== digest) throw planChanged();
   const ours = rollout.id === id;
   if (ours) {
-    ctx.events.emit({
-      name: 'rollout.started',
-      facts: {
-        rollout_id: id,
-        detail: `${view.updates} updates on ${view.sites} sites in ${view.waves} waves, plan ${digest}.`,
-      },
-    });
     // It has started: what cannot be done at once is done by the schedule.
     await advance(ctx, id).catch((error: unknown) =>
       ctx.log.error({ err: error, rollout: id }, 'a rollout could not be advanced and will be tried again'),

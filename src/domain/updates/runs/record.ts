@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { ErrorCode } from '../../../runtime/errors.js';
+import { asServiceError, type ErrorCode } from '../../../runtime/errors.js';
 import type { RunItem, RunItemState, ToldRunItem } from '../../../store/updates/runs.js';
 import type { JobHandler } from '../../actions/handler.js';
 import type { Ctx } from '../../context.js';
@@ -58,8 +58,10 @@ async function record<R extends ApplyResult>(
   try {
     return await finished(ctx, target, await work());
   } catch (error) {
-    // A call that was cut off is continued by a job, or what it left open is finished by the schedule.
-    if (!ctx.signal.aborted) {
+    // A call that was cut off is continued by a job, or what it left open is finished by the schedule. A job that could not
+    // store something says nothing of the site: its turn comes again.
+    const isTriedAgain = ctx.actor.via === 'jobs' && asServiceError(error).code === 'svc_storage_unavailable';
+    if (!ctx.signal.aborted && !isTriedAgain) {
       const { code, message } = siteCallError(error, id, otherwise);
       const reason = entryOf(run_id, id, { type: 'site', slug: '' }, 'skipped', { code, message });
       await ctx.store.updateRuns.giveUp(run_id, id, reason, ctx.clock.now());
