@@ -47,34 +47,65 @@ describe('a bad version', () => {
   });
 
   it('is told by the log alone', async () => {
-    const { actions } = await app.call('list-actions', { per_page: 100 });
-    const story = actions
-      .filter(
-        ({ context, action }: { context: string; action: string }) => context === 'rollout' || action === 'rolled-back',
-      )
-      .reverse();
-    const said = story.map(({ context, action, detail, site_id }: Record<string, string>) =>
-      context === 'rollout' ? [action, detail] : [action, site_id],
-    );
-    const undone = await app.sites(id, 'rolled_back');
-    expect(said[0]).toEqual(['started', expect.stringContaining(`${SITES} updates on ${SITES} sites in 5 waves`)]);
-    expect(said[1]).toEqual(['wave-started', `Wave 1: ${CANARIES} updates on ${CANARIES} sites.`]);
-    expect(said.filter(([action]: string[]) => action === 'wave-started')).toHaveLength(1);
-    expect(
-      said
-        .filter(([action]: string[]) => action === 'rolled-back')
-        .map(([, site]: unknown[]) => site)
-        .sort(),
-    ).toEqual([...undone].sort());
-    expect(said.filter(([action]: string[]) => action === 'item-halted')).toEqual([
-      ['item-halted', expect.stringMatching(/shop\/shop\.php.* 2\.0 broke site \d+/)],
-    ]);
-    expect(said.filter(([action]: string[]) => action === 'halted')).toHaveLength(1);
-    expect(said.at(-1)).toEqual([
-      'ended',
-      expect.stringContaining(`halted: ${CANARIES} rolled back, ${SITES - CANARIES} never touched.`),
-    ]);
-    for (const { actor, slug, context } of story)
-      expect([actor, context === 'rollout' ? slug : id]).toEqual(['admin', id]);
+    const story = storyOf(await wholeLog());
+    const changed = app.fleet.sites.flatMap(({ guard }, index) => ((guard?.kept.length ?? 0) > 0 ? [index + 1] : []));
+    expect(changed).toHaveLength(CANARIES);
+    expect(story).toEqual({
+      by: 'admin',
+      planned: [SITES, SITES, 5],
+      steps: ['started', 'wave-started', 'item-halted', 'halted', 'ended'],
+      begun: [[1, CANARIES, CANARIES]],
+      tried: changed.map((site) => [site, SHOP, '1.0', '2.0', 'svc_update_rolled_back']),
+      undone: changed.map((site) => [site, SHOP, '2.0', '1.0']),
+      stopped: [expect.stringMatching(/shop\/shop\.php 2\.0 broke site \d+: it goes to no further site\.$/)],
+      why: expect.stringMatching(/^\d+ sites? broke or went down; the limit is 3\.$/),
+      end: `halted: ${CANARIES} rolled back, ${SITES - CANARIES} never touched. ${story.why}`,
+    });
+    // None of the sites that were never touched is in it since the start, and nothing else happened.
+    expect(story.tried.map(([site]) => site)).toEqual(changed);
   });
 });
+
+type Entry = Record<'actor' | 'context' | 'action' | 'slug' | 'detail' | 'code', string> &
+  Record<'old_version' | 'new_version' | 'operation' | 'request_id', string> & { id: number; site_id: number | null };
+
+/** All pages, oldest first. */
+async function wholeLog(): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for (let page = 1; ; page++) {
+    const { actions, total } = await app.call('list-actions', { page, per_page: 100 });
+    all.push(...actions);
+    if (all.length >= total) return all.reverse();
+  }
+}
+
+/** What the only rollout did, by the entries of the log and by nothing else. */
+function storyOf(entries: readonly Entry[]) {
+  const start = entries.find(({ context, action }) => context === 'rollout' && action === 'started');
+  if (start === undefined) throw new Error('no rollout is in the log');
+  const after = entries.slice(entries.indexOf(start));
+  const steps = after.filter(({ context, slug }) => context === 'rollout' && slug === start.slug);
+  const details = (action: string) => steps.filter((step) => step.action === action).map(({ detail }) => detail);
+  const numbers = (detail = '') => (detail.match(/\b\d+\b/g) ?? []).map(Number);
+  // What it did on sites is its starter's, of the same request.
+  const onSites = after
+    .filter((entry) => entry.site_id !== null)
+    .map((entry) => ({ ...entry, ours: entry.request_id === start.request_id && entry.operation === start.operation }))
+    .sort((a, b) => Number(a.site_id) - Number(b.site_id));
+  expect(onSites.filter(({ ours, actor }) => !ours || actor !== start.actor)).toEqual([]);
+  const told = (wanted: string, ...more: (keyof Entry)[]) =>
+    onSites
+      .filter(({ action }) => action === wanted)
+      .map((entry) => (['site_id', 'slug', 'old_version', 'new_version', ...more] as const).map((name) => entry[name]));
+  return {
+    by: start.actor,
+    planned: numbers(start.detail).slice(0, 3),
+    steps: steps.map(({ action }) => action),
+    begun: details('wave-started').map(numbers),
+    tried: told('updated', 'code'),
+    undone: told('rolled-back'),
+    stopped: details('item-halted'),
+    why: details('halted')[0],
+    end: details('ended')[0],
+  };
+}
