@@ -19,6 +19,8 @@ const { status } = spawnSync(
     'test/safety/fleet.test.ts',
     'test/rollouts/halted.test.ts',
     'test/rollouts/crash.test.ts',
+    'test/rollouts/kills.test.ts',
+    'test/undo/rollout.test.ts',
     'test/guard/gallery.test.ts',
     'test/rest/hostile.test.ts',
     ...process.argv.slice(2),
