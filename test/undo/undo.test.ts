@@ -213,6 +213,21 @@ describe('what is left alone', () => {
     expect(await app.call('get-site', one)).toMatchObject({ name: 'Theirs', notes: '' });
   });
 
+  it('what a person switched on the site itself, although no sync has seen it', async () => {
+    const { state } = app.site(0);
+    const [first, theirs] = state.themes.filter(({ slug }) => slug !== state.activeTheme);
+    await app.call('activate-site-theme', { ...one, slug: first?.slug });
+    const change_id = await lastCall();
+    state.activeTheme = String(theirs?.slug);
+    const { digest } = await preview({ change_id });
+    expect(await undo({ change_id, digest })).toMatchObject({
+      ...{ total_undone: 0, errors: [{ code: 'svc_changed_since' }] },
+    });
+    expect(state.activeTheme).toBe(theirs?.slug);
+    // It is seen now.
+    expect(await preview({ change_id })).toMatchObject({ total_undo: 0, errors: [{ code: 'svc_changed_since' }] });
+  });
+
   it('what a person changed on the site itself', async () => {
     const { posts } = app.site(0).state;
     const post = posts.find(({ status, type }) => status === 'publish' && type === 'post');

@@ -4,18 +4,21 @@ import type { CommentAction, CommentStatus } from '../../../schemas/comment.js';
 import { POST_STATUSES, type PostStatus, type PostStep } from '../../../schemas/post.js';
 import { asServiceError, ServiceError } from '../../runtime/errors.js';
 import { groupBy } from '../../runtime/group-by.js';
+import { isSame } from '../action-log/fields.js';
 import { editSite, isKept, type SiteEdit } from '../connection/edit.js';
 import { reconnectHandler, suspendHandler, unsuspendHandler } from '../connection/handlers.js';
+import { storeSnapshot } from '../connection/sync.js';
 import { actOnComment } from '../content/comment-actions.js';
 import { editPost } from '../content/post-edit.js';
 import { changePostStatus } from '../content/post-status.js';
 import { type Ctx, originOf } from '../context.js';
 import { actOnExtensions } from '../extensions/act.js';
+import { installedBySlug } from '../sites/inventory.js';
 import { type LoadedSite, loadSite } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
 import { type IgnorableType, setIgnored } from '../updates/ignored.js';
 import { rollBack } from '../updates/safe/roll-back.js';
-import type { Step } from './plan.js';
+import { type Step, shown } from './plan.js';
 import { tagOf } from './site-states.js';
 
 /** A step, and why it was not done; null: it was. */
@@ -72,15 +75,21 @@ export async function undoOnSite(ctx: Ctx, target: LoadedSite, steps: readonly S
     (own, { kind, slug, back_to }) =>
       setIgnored(own, id, kind as IgnorableType, [slug], (back_to as string[]).length > 0),
   );
+  const { still, others } = await asPlanned(
+    ctx,
+    id,
+    of(({ field }) => ['version', 'active', 'theme'].includes(field)),
+  );
+  results.push(...others);
   await each(
-    of(({ field }) => field === 'version'),
+    still.filter(({ field }) => field === 'version'),
     (own, step) => rollBack(own, rollBackOf(id, step)),
   );
   results.push(
     ...(await switchAll(
       ctx,
       id,
-      of(({ field }) => field === 'active' || field === 'theme'),
+      still.filter(({ field }) => field !== 'version'),
     )),
   );
   await each(
@@ -96,6 +105,28 @@ export async function undoOnSite(ctx: Ctx, target: LoadedSite, steps: readonly S
     async (own) => suspendHandler.run(own, await loadSite(own, id), {}),
   );
   return results;
+}
+
+/**
+ * Of steps on plugins and themes, those that the site is still as planned for: somebody may have changed it since its last
+ * sync. One that does not answer may be the one to repair, so then its last sync counts.
+ */
+async function asPlanned(ctx: Ctx, id: number, steps: readonly Step[]) {
+  const still: Step[] = [];
+  const others: StepResult[] = [];
+  if (steps.length === 0) return { still, others };
+  await storeSnapshot(ctx, await loadSite(ctx, id), null);
+  const [plugins, themes] = [await installedBySlug(ctx, id, 'plugin'), await installedBySlug(ctx, id, 'theme')];
+  const active = [...themes.values()].find((theme) => theme.active === 1)?.slug;
+  for (const step of steps) {
+    const row = (step.kind === 'theme' ? themes : plugins).get(step.slug);
+    const now = { version: row?.version, active: row && row.active === 1, theme: active }[step.field];
+    const what = now === undefined ? 'it is not there any more' : `it is ${shown(now)} now`;
+    // What an interrupted call has restored is found restored.
+    if (isSame(now, step.now) || isSame(now, step.back_to)) still.push(step);
+    else others.push({ step, error: new ServiceError('svc_changed_since', `It was changed again since: ${what}.`) });
+  }
+  return { still, others };
 }
 
 function editOf(steps: readonly Step[]): SiteEdit {
