@@ -36,7 +36,7 @@ const notUndone = once(() =>
   }),
 );
 
-/** The first of each list. */
+/** A page of each list of a preview, and the first of what was done. */
 export const undoAnswer = once(() =>
   z.object({
     ...queuedFields(),

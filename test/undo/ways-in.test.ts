@@ -28,6 +28,9 @@ describe('over REST', () => {
     expect((await ask({ change_id: id, all: true, confirm: true })).status).toBe(400);
     const plan = await ask({ change_id: id, dry_run: true });
     expect(plan.body.data).toMatchObject({ total_undo: 2, total_errors: 0 });
+    const next = await ask({ change_id: id, dry_run: true, page: 2 });
+    expect(next.body.data).toMatchObject({ total_undo: 2, undo: [], digest: plan.body.data.digest });
+    expect((await ask({ change_id: id, confirm: true, page: 2 })).body.code).toBe('svc_invalid_input');
     expect(await settings()).toEqual(changed);
     const done = await ask({ change_id: id, digest: plan.body.data.digest, confirm: true });
     expect(done.body).toMatchObject({ success: 1, data: { total_undone: 2, total_errors: 0 } });

@@ -27,6 +27,7 @@ export default defineOperation({
       since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),
       by: called().optional().describe('With since: part of the name of who did it.'),
       site_id_or_domain: siteRef().optional().describe('With since: on this site.'),
+      page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: 25 of each list.'),
       digest: token(64).optional().describe('Of the preview; refused if the plan differs by now.'),
       ...confirmation(),
     }),

@@ -21,23 +21,25 @@ import { changesOf, type Selected, select, type UndoChoice } from './select.js';
 export interface UndoInput extends UndoChoice {
   /** Of a preview: refuses if the plan is another one by now. */
   digest?: string | undefined;
+  page?: number | undefined;
 }
 
 /** Entries of each list in an answer. */
-const LISTED = 50;
+const LISTED = 25;
 const MOST_NAME = 80;
 
 /** What `undoChanges` would do with the same input. Contacts sites where only they know their state; changes nothing. */
-export async function previewUndo(ctx: Ctx, input: UndoChoice) {
+export async function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
   const { plan, urls } = await wholePlan(ctx, await select(ctx, input));
+  const listed = <T>(items: readonly T[]) => items.slice((page - 1) * LISTED, page * LISTED);
   return {
     dry_run: true as const,
     queued: false,
     digest: digestOf(plan),
-    undo: plan.steps.slice(0, LISTED).map((step) => stepView(step, urls)),
+    undo: listed(plan.steps).map((step) => stepView(step, urls)),
     total_undo: plan.steps.length,
     sites: new Set(plan.steps.flatMap(({ site_id }) => site_id ?? [])).size,
-    errors: plan.left.slice(0, LISTED).map((left) => leftView(left, urls)),
+    errors: listed(plan.left).map((left) => leftView(left, urls)),
     total_errors: plan.left.length,
   };
 }
@@ -47,8 +49,13 @@ export async function requireUndo(ctx: Ctx, input: UndoChoice): Promise<void> {
   await select(ctx, input);
 }
 
-/** Throws as `select`, and `svc_undo_plan_changed`. What could not be done is in `errors`. */
-export async function undoChanges(ctx: Ctx, { digest, ...choice }: UndoInput) {
+/** Throws as `select`, and `svc_undo_plan_changed`. What could not be done is in `errors`, what was tried and failed first. */
+export async function undoChanges(ctx: Ctx, { digest, page, ...choice }: UndoInput) {
+  if (page !== undefined)
+    throw new ServiceError('svc_invalid_input', 'page turns the pages of a preview. Nothing changed.', {
+      field: 'page',
+      advice: 'Remove it, or send dry_run.',
+    });
   const selected = await select(ctx, choice);
   if (digest !== undefined) await requireSame(ctx, selected, digest);
   const expanded = await changesOf(ctx, selected);

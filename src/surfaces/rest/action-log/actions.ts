@@ -62,6 +62,7 @@ export const actions: readonly Route[] = [
         since: text(40, 1).optional().describe('ISO 8601: all changes since.'),
         by: text(255, 1).optional().describe('With since: part of the name of who did it.'),
         site: integerOrText().optional().describe('With since: id or domain.'),
+        page: int(1, 1_000).optional().describe('With dry_run: 25 of each list.'),
         digest: text(64, 1).optional().describe('Of the preview; refused if the plan differs by now.'),
         confirm: flag().default(false),
         dry_run: flag().default(false),
