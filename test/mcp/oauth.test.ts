@@ -273,6 +273,23 @@ describe('a valid token', () => {
     expect((await list(`Bearer ${await token({ sub: one, jti: 'refreshed' })}`)).status).toBe(200);
   });
 
+  it('two subjects do not share the keys of calls that run once', async () => {
+    const add = async (sub: string, name: string) => {
+      const authorization = `Bearer ${await token({ sub })}`;
+      const driver = await connect(['2026-07-28', 'http'], { ...mcp.target, authorization });
+      const meta = { 'sitefleet/idempotency_key': 'job-1' };
+      const answer = textOf(await driver.call('svc-add-tag-v1', { name }, { meta }));
+      await driver.close();
+      return answer;
+    };
+    const first = await add('ada', 'Of one');
+    expect(await add('ada', 'Of one')).toBe(first);
+    expect(await add('eve', 'Of another')).toContain('"name":"Of another"');
+    // The same call, too, is another one of somebody else: here one that is refused.
+    await add('ada', 'Of one');
+    expect(await add('bob', 'Of one')).toMatch(/^svc_already_exists/);
+  });
+
   it('the keys were read once, and once more for the unknown one', () => {
     expect(asked).toBeLessThanOrEqual(2);
   });

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { credentialOf } from '../../runtime/actor.js';
 import { asServiceError, type ErrorCode, type ErrorDetails, ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 
@@ -59,7 +60,7 @@ type Stored = { answer: Answer } | { error: { code: ErrorCode; message: string; 
  */
 export async function runOnce(ctx: Ctx, idempotent: IdempotencyKey, work: () => Promise<Answer>): Promise<Performed> {
   const { idempotency } = ctx.store;
-  const principal = `${ctx.actor.type}:${ctx.actor.id ?? 0}`;
+  const principal = credentialOf(ctx.actor);
   const now = ctx.clock.now();
   // A forward step of the clock does not count as elapsed time.
   const adjusted = now - ctx.clock.steps(ABANDONED_MS).forward;

@@ -8,7 +8,7 @@ import { fingerprintOf, type IdempotencyKey, idempotencyKey } from '../../domain
 import { requireModule } from '../../domain/settings/modules.js';
 import type { Call } from '../../operation/operation.js';
 import { UNINTERRUPTED } from '../../runtime/abort-signals.js';
-import type { Actor, Right } from '../../runtime/actor.js';
+import { type Actor, credentialOf, type Right } from '../../runtime/actor.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Config } from '../../runtime/config/types.js';
 import { asServiceError, isOurFault, ServiceError } from '../../runtime/errors.js';
@@ -112,7 +112,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     Object.assign(headers, { 'content-type': 'text/event-stream; charset=UTF-8', 'x-accel-buffering': 'no' });
     if (c.req.method === 'HEAD') return new Response(null, { headers });
     const body = await live.open({
-      principal: `${actor.type}:${actor.id ?? 0}`,
+      principal: credentialOf(actor),
       lastEventId: c.req.header('last-event-id'),
       admitted: async () => {
         const now = session ? await parts.sessions.identity(session.id) : await parts.auth.bearer(info, 'rest');
@@ -194,7 +194,7 @@ function spend(limit: RateLimit, actor: Actor, headers: HeaderFields): void {
   if (limit.policy === undefined) return;
   headers['ratelimit-policy'] = limit.policy;
   try {
-    const allowance = limit.take(`${actor.type}:${actor.id ?? 0}`);
+    const allowance = limit.take(credentialOf(actor));
     if (allowance !== undefined) headers.ratelimit = `"default";r=${allowance.remaining};t=${allowance.reset}`;
   } catch (error) {
     const wait = error instanceof ServiceError ? error.data.retry_after : 0;
