@@ -3,6 +3,7 @@
 import { once } from '../src/runtime/once.js';
 import { date, id, list, plainText, timestamp } from './common.js';
 import { isCalendarDate } from './days.js';
+import { hasLogin } from './url.js';
 import { z } from './zod.js';
 
 const COST_TYPES = ['subscription', 'lifetime'] as const;
@@ -88,6 +89,7 @@ const costFields = once(() => ({
     .trim()
     .max(2048)
     .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+    .refine((url) => !hasLogin(url), 'must not contain a login')
     .describe('Where it is managed.'),
   type: z.enum(COST_TYPES).describe('subscription renews, lifetime is paid once.'),
   product_type: plainText(100).describe('Slug of the product type.'),

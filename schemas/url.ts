@@ -15,3 +15,9 @@ export function parseUrl(text: string, base?: string): URL | null {
     return null;
   }
 }
+
+/** Whether an address contains a user name or a password: it would be shown with it. */
+export function hasLogin(url: string): boolean {
+  const { username, password } = parseUrl(url) ?? { username: '', password: '' };
+  return username !== '' || password !== '';
+}

@@ -505,6 +505,20 @@ describe('hosting providers', () => {
     expect(await app.service.store.settings.secret('api-backups-secret.kinsta')).toBeUndefined();
   });
 
+  it('keep no login inside an address, where it would be shown', async () => {
+    for (const url of ['https://bob:pw@host.example/', 'https://bob@host.example/', 'https:\\\\:pw@host.example']) {
+      const { status, body } = await edit('api-backups/cpanel', { url });
+      expect([status, body.code, body.data.params]).toMatchObject([
+        400,
+        'rest_invalid_param',
+        { url: expect.stringContaining('must not contain a login') },
+      ]);
+    }
+    const plain = await edit('api-backups/plesk', { url: 'https://host.example:8443/@bob' });
+    expect(plain.body.data.plesk.options).toEqual({ url: 'https://host.example:8443/@bob' });
+    expect(JSON.stringify(await app.db.all('SELECT * FROM setting'))).not.toContain('bob:pw');
+  });
+
   it.each(['PUT', 'PATCH'])('take the secret under the dotted name of the document: %s', async (method) => {
     const { status, body } = await edit(
       'api-backups/vultr',

@@ -1,6 +1,6 @@
 /** Site URLs: the stored form, and the identifying form (operations §4.1). Pure. */
 
-import { parseUrl } from '../../../schemas/url.js';
+import { hasLogin, parseUrl } from '../../../schemas/url.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 
@@ -29,8 +29,7 @@ export function storedUrl(text: string): StoredUrl {
   const parsed = parseUrl(trimmed);
   if (parsed === null) throw wrong('is not a valid URL');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') throw wrong('must start with http:// or https://');
-  if (parsed.username !== '' || parsed.password !== '')
-    throw wrong('must not contain a login: use http_user and http_pass');
+  if (hasLogin(trimmed)) throw wrong('must not contain a login: use http_user and http_pass');
   const path = folderOf(parsed.pathname);
   return { url: `${parsed.protocol}//${parsed.host}${path}`, url_key: `${bareHost(parsed.host)}${path}` };
 }

@@ -1,6 +1,6 @@
 /** Routes of the logins of hosting providers (REST §6.10.6). */
 
-import { parseUrl } from '../../../../schemas/url.js';
+import { hasLogin, parseUrl } from '../../../../schemas/url.js';
 import { z } from '../../../../schemas/zod.js';
 import { BACKUPS_NOTE, editBackup, listBackups } from '../../../domain/settings/backups.js';
 import { once } from '../../../runtime/once.js';
@@ -57,10 +57,15 @@ export const backups: readonly Route[] = [
           .transform((on) => on === 1)
           .nullable()
           .optional(),
-        url: option(2048).refine(
-          (value) => typeof value !== 'string' || (parseUrl(value) !== null && /^https?:/.test(value)),
-          'must be an http or https URL',
-        ),
+        url: option(2048)
+          .refine(
+            (value) => typeof value !== 'string' || /^https?:$/.test(parseUrl(value)?.protocol ?? ''),
+            'must be an http or https URL',
+          )
+          .refine(
+            (value) => typeof value !== 'string' || !hasLogin(value),
+            'must not contain a login: use username, password or secrets',
+          ),
         site_path: option(1000),
         username: option(255),
         password: option(1000).describe('Write-only.'),
