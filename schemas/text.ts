@@ -122,6 +122,18 @@ export function cleanLine(text: string, max: number): string {
   return cut(line.trim(), max);
 }
 
+/** JSON whose invisible characters are escapes, as they were sent: the same data, and no terminal acts on them. */
+export function visibleJson(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'null';
+  return PRINTABLE.test(text)
+    ? text
+    : text.replace(INVISIBLE, (char) =>
+        Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+          '',
+        ),
+      );
+}
+
 /**
  * Text whose markup and line breaks belong to it (comments, excerpts): only invisible characters are removed, and the
  * length is bounded.

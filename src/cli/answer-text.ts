@@ -1,5 +1,6 @@
 /** Formats answers of operations for people: lists as tables, other members line by line. */
 
+import { cleanLine } from '../../schemas/text.js';
 import { withRealDomains } from '../runtime/real-domains.js';
 import { tableText } from './output.js';
 
@@ -36,6 +37,5 @@ function tableOf(items: readonly Item[]): string {
 /** One line, without terminal escapes. */
 function cellText(value: unknown): string {
   const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-  const line = withRealDomains(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
-  return line.length > CELL ? `${line.slice(0, CELL - 1)}…` : line;
+  return cleanLine(withRealDomains(text), CELL);
 }

@@ -1,6 +1,7 @@
 /** `sitefleet approvals`: changes that wait for a person, decided in the shell of the machine. */
 
 import { type Mode, PRESET_RULES, type Preset } from '../../schemas/approval.js';
+import { visibleJson } from '../../schemas/text.js';
 import { decideApproval, listDetailedApprovals } from '../domain/approvals/approvals.js';
 import { approvalRules, setApprovalRules } from '../domain/approvals/rules.js';
 import type { Config } from '../runtime/config/types.js';
@@ -27,7 +28,7 @@ export async function listRequests(config: Config, { all, json }: JsonFlag & { a
     ]),
   );
   for (const { approval_id, operation, input, plan } of items)
-    say(`\n${approval_id}: ${operation}\n  input ${JSON.stringify(input)}\n  plan  ${JSON.stringify(plan)}`);
+    say(`\n${approval_id}: ${operation}\n  input ${visibleJson(input)}\n  plan  ${visibleJson(plan)}`);
 }
 
 export async function decide(

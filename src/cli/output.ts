@@ -1,6 +1,7 @@
 /** Output of the commands. stdout carries data, stderr messages for people. Nothing else writes to stdout. */
 
 import { Console } from 'node:console';
+import { cleanLine, visibleJson } from '../../schemas/text.js';
 import { ConfigError } from '../runtime/config/config.js';
 import { withRealDomains } from '../runtime/real-domains.js';
 
@@ -11,7 +12,7 @@ export interface JsonFlag {
 
 /** One line of JSON on stdout. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  process.stdout.write(`${visibleJson(value)}\n`);
 }
 
 /** Text on stdout. */
@@ -42,9 +43,9 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
   else for (const row of texts) print(row.join('\t'));
 }
 
-/** A tab or a line break would start another cell, and a terminal would interpret an escape. */
+/** A tab or a line break would start another cell, and a terminal would act on an escape or a change of direction. */
 function cellText(cell: Cell): string {
-  return cell === null ? '' : String(cell).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  return cell === null ? '' : cleanLine(String(cell), Number.MAX_SAFE_INTEGER);
 }
 
 /** Columns as wide as their widest cell. */

@@ -6,25 +6,29 @@ import { decide, listRequests, rules } from '../../src/cli/approvals.js';
 import { setCommand } from '../../src/cli/current-command.js';
 import { tempFolder } from '../support/cleanup.js';
 import { testConfig } from '../support/config.js';
+import { newKey } from '../support/logins.js';
 import { SHELL, ways } from './client.js';
 
 const config = testConfig({ db: `file:${join(tempFolder('approvals'), 'fleet.db')}` });
 
-/** What a command prints as JSON. */
-async function printed(command: () => Promise<void>) {
+/** What a command prints, on either output. */
+async function shown(command: () => Promise<void>): Promise<string> {
   const lines: string[] = [];
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+  const take = (text: unknown) => {
     lines.push(String(text));
     return true;
-  });
+  };
+  const outputs = [process.stdout, process.stderr].map((output) => vi.spyOn(output, 'write').mockImplementation(take));
   try {
     setCommand({ name: 'sitefleet approvals', arguments: [] });
     await command();
   } finally {
-    write.mockRestore();
+    for (const output of outputs) output.mockRestore();
   }
-  return JSON.parse(lines.join(''));
+  return lines.join('');
 }
+
+const printed = async (command: () => Promise<void>) => JSON.parse(await shown(command));
 
 it('a request outlives the process that was asked, and its approval the one that gave it', async () => {
   const first = await ways({ sites: 1, realClock: true, config });
@@ -50,6 +54,26 @@ it('a request outlives the process that was asked, and its approval the one that
   expect(await printed(() => listRequests(config, { json: true, all: true }))).toMatchObject([
     { approval_id, state: 'used' },
   ]);
+});
+
+it('what a program asked for is listed without characters that a terminal acts on', async () => {
+  const own = testConfig({ db: `file:${join(tempFolder('approvals'), 'fleet.db')}` });
+  const app = await ways({ sites: 1, connected: 1, realClock: true, config: own });
+  await app.rules({ preset: 'strict' });
+  // Turns the direction of the text, ends the line, and begins a command of the terminal.
+  const odd = 'a\u202Eb\u2028c';
+  const { token } = await newKey(app.app.service.store.keys, { description: `key ${odd}\u009B2J` });
+  const edit = await app.withToken(token)('PUT /sites/1/edit', { notes: `note ${odd}` });
+  expect(edit.body.code).toBe('svc_approval_required');
+  await app.close();
+  const text = await shown(() => listRequests(own, {}));
+  expect(text).toMatch(/\tkey a.*b.*c.*2J\t/);
+  expect(text).toContain('note a\\u202eb\\u2028c');
+  expect(text.replace(/[\n\t]/g, '')).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}/u);
+  // As data it is what was asked for.
+  const listed = await shown(() => listRequests(own, { json: true }));
+  expect(JSON.parse(listed)).toMatchObject([{ input: { notes: `note ${odd}` } }]);
+  expect(listed.trimEnd()).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}/u);
 });
 
 it('what the owner of the machine does in the shell is not asked for', async () => {
