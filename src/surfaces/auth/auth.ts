@@ -79,7 +79,8 @@ export function createAuth(parts: AuthParts): Auth {
   const known = new LoginCache<Login>(parts.clock);
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
-  const assistants = new Set<string>();
+  /** Of each login the hash of the secret that an assistant holds. */
+  const assistants = new Map<string, string>();
   const elapsed = () => parts.clock.elapsed();
   /** By name and network; all keys of a network count as one name. */
   const byName = new LoginThrottle({ elapsed });
@@ -190,10 +191,11 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   /** What logs in over MCP is held by an assistant. */
-  async function noteAssistant({ type, id }: Identity): Promise<void> {
+  async function noteAssistant({ identity: { type, id }, proof }: Login): Promise<void> {
     const login = `${type}:${id}`;
-    if (parts.markAssistant === undefined || id === null || assistants.has(login)) return;
-    assistants.add(login);
+    // A new password is one that no assistant has used yet, also if another process has set it.
+    if (parts.markAssistant === undefined || id === null || assistants.get(login) === proof) return;
+    assistants.set(login, proof);
     await parts.markAssistant({ type, id }).catch((error: unknown) => {
       assistants.delete(login);
       parts.log.warn({ err: error, login }, 'the login of an assistant could not be recorded as such');
@@ -264,7 +266,7 @@ export function createAuth(parts: AuthParts): Auth {
       const isBasic = (scheme ?? (/^\s*basic\s/i.test(header) ? 'basic' : 'bearer')) === 'basic';
       const login = await (isBasic ? basic(info, digest) : bearer(info, digest));
       if (!isBasic) touch(login);
-      if (via === 'mcp') await noteAssistant(login.identity);
+      if (via === 'mcp') await noteAssistant(login);
       return { ...login.identity, via };
     },
     login: (info, name, password) => verifiedUser(info, name, password, []),
@@ -274,11 +276,7 @@ export function createAuth(parts: AuthParts): Auth {
       missed(info);
       throw miss();
     },
-    invalidate() {
-      // A new password is one that no assistant has used yet.
-      assistants.clear();
-      known.forget();
-    },
+    invalidate: () => known.forget(),
   };
 }
 
