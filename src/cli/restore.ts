@@ -21,6 +21,7 @@ import type { Config } from '../runtime/config/types.js';
 import { fileUrl } from '../runtime/file-url.js';
 import { keepRevoked, type Logins, loginsOf, type RevokedLogins } from '../store/access/revoked-logins.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
+import { endGivenApprovals } from '../store/approvals/approvals.js';
 import { StorageError } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
@@ -55,24 +56,28 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
   const replaces = existsSync(target);
   // Nothing is known of one that cannot be read.
   const last = replaces ? await withReader(config, loginsOf).catch(() => null) : null;
-  let prepared: { report: Report; logins: RevokedLogins | null };
+  let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
     prepared = await prepare(config, source, fresh, last);
   } catch (error) {
     for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
     throw error instanceof StorageError && error.kind === 'corrupt' ? unreadable(source, error) : error;
   }
-  const { report, logins } = prepared;
+  const { report, logins, ended_approvals } = prepared;
   const kept = replaces ? await setAside(config, target) : null;
   renameSync(fresh, target);
   if (options.json === true)
-    printJson({ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets, logins });
+    printJson({
+      ...{ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets },
+      ...{ logins, ended_approvals },
+    });
   else {
     say(`Restored ${resolve(target)} from ${source}.`);
     if (kept !== null) say(`The previous database is kept as ${kept}.`);
     if (logins !== null) sayRevoked(logins);
     else if (replaces)
       say('The previous database cannot be read: every user and API key of the backup may log in again.');
+    if (ended_approvals > 0) say(`Approvals that were given, and have to be asked for again: ${ended_approvals}.`);
     if (report.secrets !== null && report.secrets.unreadable > 0)
       say(
         `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
@@ -80,17 +85,19 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
   }
 }
 
-function sayRevoked({ keys, users, passwords }: RevokedLogins): void {
+function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }: RevokedLogins): void {
   const words = {
     'API keys with fewer rights than in the backup, as before': keys,
     'Users with fewer rights than in the backup, as before': users,
     'Passwords that are those of the backup again': passwords,
+    'Cannot approve, because an assistant has used them or may have (users: until another password is set)': assistants,
   };
   for (const [what, names] of Object.entries(words)) {
     const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
     const first = names.slice(0, NAMED).map((name) => cleanLine(name, 80));
     if (first.length > 0) say(`${what}: ${first.join(', ')}${more}.`);
   }
+  if (other_approval_rules) say('What has to be approved is as in the backup again: see "sitefleet approvals rules".');
 }
 
 /** The storage error names the copy, which is gone; this names the file that the person gave. */
@@ -111,13 +118,15 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
   const db = await openDb(fileUrl(fresh), { mode: 'writer' });
   let report: Report;
   let logins: RevokedLogins | null = null;
+  let approvals = 0;
   try {
     report = await inspect(db, presentVault(config));
     refuse(report, config);
     // Only a database known to be ours is migrated.
     await migrate(db, migrations);
     await endBrowserLogins(db);
-    if (last !== null) logins = await keepRevoked(db, last);
+    approvals = await endGivenApprovals(db);
+    if (last !== null) logins = await keepRevoked(db, last, systemClock.now());
     report = await inspect(db, presentVault(config));
     refuse(report, config);
   } finally {
@@ -127,7 +136,7 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
   fsyncSync(handle);
   closeSync(handle);
   for (const file of [`${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
-  return { report, logins };
+  return { report, logins, ended_approvals: approvals };
 }
 
 /** Throws if the copy must not replace the database. */

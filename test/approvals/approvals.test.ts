@@ -340,7 +340,7 @@ describe('who may approve', () => {
     const replaced = await loginsOf(db);
     await service.store.users.change(name, { rights: ['read', 'write', 'approve'] });
     await service.store.keys.change(key.id, { approves: true });
-    await keepRevoked(db, replaced);
+    await keepRevoked(db, replaced, 1);
     expect((await service.store.users.find(name))?.rights).toEqual(['read', 'write']);
     expect(await service.store.keys.find(key.id)).toMatchObject({ scope: 'read_write', approves: false });
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { backupTo } from '../../src/cli/database.js';
 import { restore } from '../../src/cli/restore.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { newKey, newUser } from '../support/logins.js';
@@ -114,6 +115,60 @@ it('names them as data, too', async () => {
     },
   });
 });
+
+it('lets nothing approve that an assistant has used since, or may have, and no approval be used twice', async () => {
+  const app = await open();
+  const { keys, users, approvals, settings } = app.service.store;
+  const rights = ['read', 'write', 'approve'] as const;
+  for (const name of ['person', 'assisted', 'renewed', 'marked', 'writer'])
+    await users.add({
+      name,
+      password_hash: cheapHash(name),
+      rights: name === 'writer' ? ['read', 'write'] : rights,
+      now: 1,
+    });
+  for (const description of ['program', 'assisted']) await newKey(keys, { description, approves: true });
+  const idOf = (name: string) => idOfIn(app.service, name);
+  await users.markAssistant(await idOf('marked'), 5);
+  const facts = {
+    asker: 'key:9',
+    asker_name: 'k',
+    via: 'rest',
+    client: '',
+    title: 't',
+    kind: 'updates',
+    sites: 1,
+  } as const;
+  const call = { operation: 'o', plan_digest: 'p', input: '{}', plan: '{}', asked_at: 1, expires_at: 9e12 };
+  for (const id of ['given', 'waits']) await approvals.add({ ...facts, ...call, id, input_digest: id }, undefined);
+  await approvals.decide('given', { state: 'approved', by: 'person', note: '', now: 2, expires_at: 9e12 });
+  await settings.write([{ key: 'approvals', value: { preset: 'open', few_sites: 5 } }], 1);
+  await said(() => backupTo(app.service.config, fileOf('backup.db'), {}));
+
+  await approvals.use('given', 'p', 3);
+  await settings.write([{ key: 'approvals', value: { preset: 'strict', few_sites: 5 } }], 2);
+  for (const name of ['assisted', 'renewed', 'writer']) await users.markAssistant(await idOf(name), 7);
+  for (const name of ['renewed', 'writer']) await users.change(name, { password_hash: cheapHash('another') });
+  await keys.markAssistant(2, 7);
+  await app.close();
+
+  const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
+  expect(text).toMatch(/^Cannot approve, because .*: #2 assisted, assisted, renewed\.$/m);
+  expect(text).toContain('Approvals that were given, and have to be asked for again: 1.');
+  expect(text).toContain('What has to be approved is as in the backup again');
+  const { service } = await open();
+  const marked = (name: string) => idOfIn(service, name).then((id) => service.store.users.isAssistants(id));
+  const found = await Promise.all(['person', 'assisted', 'renewed', 'marked', 'writer'].map(marked));
+  expect(found).toEqual([false, true, true, true, false]);
+  expect([await service.store.keys.isAssistants(1), await service.store.keys.isAssistants(2)]).toEqual([false, true]);
+  const states = await service.store.approvals.list({ states: [] }, 4, 1, 10);
+  expect(states.items.map(({ id, state }) => [id, state]).sort()).toEqual([
+    ['given', 'replaced'],
+    ['waits', 'waiting'],
+  ]);
+});
+
+const idOfIn = async ({ store }: TestApp['service'], name: string) => Number((await store.users.find(name))?.id);
 
 it('takes nothing from a database in which no user of the backup may make changes any more', async () => {
   const { app, tokens } = await backedUp();

@@ -15,6 +15,8 @@ interface Login {
   rights: readonly UserRight[];
   /** '' for a key. */
   password_hash: string;
+  /** When an assistant first used it; null = never. */
+  assistant_at: number | null;
 }
 
 /** Who may log in: keys by their digest, users by the form of their name that is compared. */
@@ -23,6 +25,8 @@ export interface Logins {
   installation: string;
   keys: ReadonlyMap<string, Login>;
   users: ReadonlyMap<string, Login>;
+  /** What has to be approved, as it is stored; '' = nothing was set. */
+  approval_rules: string;
 }
 
 /** What a restored database lets in with fewer rights than it was backed up with, or with another password than of late. */
@@ -30,26 +34,38 @@ export interface RevokedLogins {
   keys: string[];
   users: string[];
   passwords: string[];
+  /** What may approve no more, or not until another password is set. */
+  assistants: string[];
+  /** Whether other things have to be approved than of late. */
+  other_approval_rules: boolean;
 }
 
 export async function loginsOf(db: Db): Promise<Logins> {
-  const [instance = [], keys = [], users = []] = await db.read([
+  const [instance = [], keys = [], users = [], rules = []] = await db.read([
     sql("SELECT value FROM instance WHERE key = 'dashboard_url'"),
     sql(
-      "SELECT id, key_hash, description, scope, approves FROM api_key WHERE version = 'v2' AND enabled = 1 ORDER BY id",
+      "SELECT id, key_hash, description, scope, approves, assistant_at FROM api_key WHERE version = 'v2' AND enabled = 1 ORDER BY id",
     ),
-    sql('SELECT id, name, name_key, rights, password_hash FROM user WHERE enabled = 1 ORDER BY name_key'),
+    sql('SELECT id, name, name_key, rights, password_hash, assistant_at FROM user WHERE enabled = 1 ORDER BY name_key'),
+    sql("SELECT value FROM setting WHERE key = 'approvals'"),
   ]);
   return {
     installation: String(instance[0]?.value ?? ''),
     keys: new Map(keys.map((row) => [String(row.key_hash), keyOf(row)])),
     users: new Map(users.map((row) => [String(row.name_key), userOf(row)])),
+    approval_rules: String(rules[0]?.value ?? ''),
   };
 }
 
-function keyOf({ id, description, scope, approves }: Row): Login {
+function keyOf({ id, description, scope, approves, assistant_at }: Row): Login {
   const rights = rightsOfKey({ scope: scope as KeyScope, approves: approves === 1 });
-  return { id: Number(id), name: `#${id} ${description}`.trim(), rights, password_hash: '' };
+  return {
+    id: Number(id),
+    name: `#${id} ${description}`.trim(),
+    rights,
+    password_hash: '',
+    assistant_at: timeOf(assistant_at),
+  };
 }
 
 function userOf(row: Row): Login {
@@ -58,37 +74,58 @@ function userOf(row: Row): Login {
     name: String(row.name),
     rights: rightsOf(row),
     password_hash: String(row.password_hash),
+    assistant_at: timeOf(row.assistant_at),
   };
 }
+
+const timeOf = (at: Row[string] | undefined) => (at == null ? null : Number(at));
 
 /**
  * Takes from the logins of a restored database what those of the replaced one had lost since; nothing from one of
  * another installation. Of users nothing, if none would be left who may make changes.
  */
-export async function keepRevoked(db: Db, replaced: Logins): Promise<RevokedLogins> {
-  const { installation, keys, users } = await loginsOf(db);
-  if (installation === '' || installation !== replaced.installation) return { keys: [], users: [], passwords: [] };
+export async function keepRevoked(db: Db, replaced: Logins, now: number): Promise<RevokedLogins> {
+  const { installation, keys, users, approval_rules } = await loginsOf(db);
+  if (installation === '' || installation !== replaced.installation)
+    return { keys: [], users: [], passwords: [], assistants: [], other_approval_rules: false };
   const weakerKeys = weakened(keys, replaced.keys);
   const weaker = weakened(users, replaced.users);
   const lost = new Set(weaker.filter(({ left }) => !left.includes('write')).map(({ name }) => name));
   const someone = [...users.values()].some(({ name, rights }) => rights.includes('write') && !lost.has(name));
   const weakerUsers = someone ? weaker : [];
   const scopeOf = (left: readonly UserRight[]) => left.filter((right) => right !== 'approve').join('_');
+  const other = [...users].flatMap(([key, login]) => {
+    const now = replaced.users.get(key);
+    return now !== undefined && now.password_hash !== login.password_hash ? [login] : [];
+  });
+  // Whether an assistant has used a password that was replaced since is not known any more.
+  const unknown = other.filter(({ rights, assistant_at }) => assistant_at === null && rights.includes('approve'));
+  const heldKeys = held(keys, replaced.keys);
+  const heldUsers = [...new Set([...held(users, replaced.users), ...unknown])];
+  const mark = (table: 'api_key' | 'user', { id }: Login) =>
+    sql(`UPDATE ${table} SET assistant_at = ? WHERE id = ?`, now, id);
   const approvingNoMore = weakerKeys.filter(({ left }) => !left.includes('approve'));
   await db.batch([
     ...weakerKeys.map(({ id, left }) => withRights('api_key', 'scope', id, scopeOf(left))),
     ...approvingNoMore.map(({ id }) => sql('UPDATE api_key SET approves = 0 WHERE id = ?', id)),
     ...weakerUsers.map(({ id, left }) => withRights('user', 'rights', id, left.join(','))),
+    ...heldKeys.map((login) => mark('api_key', login)),
+    ...heldUsers.map((login) => mark('user', login)),
   ]);
-  const other = [...users].filter(([key, { password_hash }]) => {
-    const now = replaced.users.get(key);
-    return now !== undefined && now.password_hash !== password_hash;
-  });
   return {
     keys: weakerKeys.map(({ name }) => name),
     users: weakerUsers.map(({ name }) => name),
-    passwords: other.map(([, { name }]) => name),
+    passwords: other.map(({ name }) => name),
+    assistants: [...heldKeys, ...heldUsers].filter(({ rights }) => rights.includes('approve')).map(({ name }) => name),
+    other_approval_rules: approval_rules !== replaced.approval_rules,
   };
+}
+
+/** Those that an assistant has used since the backup. */
+function held(restored: Logins['keys'], replaced: Logins['keys']): Login[] {
+  return [...restored].flatMap(([key, login]) =>
+    login.assistant_at === null && replaced.get(key)?.assistant_at != null ? [login] : [],
+  );
 }
 
 function weakened(restored: Logins['keys'], replaced: Logins['keys']): (Login & { left: readonly UserRight[] })[] {

@@ -51,6 +51,11 @@ const STATE = `CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ? TH
 const COLUMNS = `id, asker, asker_name, via, client, operation, title, kind, sites, changes, input_digest, plan_digest, input, plan,
   ${STATE} AS state, asked_at, expires_at, decided_at, decided_by, note, used_at`;
 
+/** Ends approvals that were given, and may have been used since this copy was made; returns how many. */
+export async function endGivenApprovals(db: Db): Promise<number> {
+  return (await db.run("UPDATE approval SET state = 'replaced' WHERE state = 'approved'")).changes;
+}
+
 export function createApprovals(db: Db) {
   return {
     find: (id: string, now: number) => db.one<ApprovalRow>(`SELECT ${COLUMNS} FROM approval WHERE id = ?`, [now, id]),
