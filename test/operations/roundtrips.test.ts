@@ -56,7 +56,7 @@ const READS: [string, (size: number) => object, number][] = [
   ['get-abandoned-themes', () => ({ per_page: 200 }), 3],
   ['get-site-security', () => ({ site_id_or_domain: 1 }), 3],
   ['get-site-changes', () => ({ site_id_or_domain: 1 }), 2],
-  ['search-changes', () => ({ site_id_or_domain: 1, tag: 'blue', client_id_or_email: 1 }), 4],
+  ['search-changes', () => ({ site_id_or_domain: 1, tag: 'blue', client_id_or_email: 1 }), 5],
   ['diagnose-site', () => ({ site_id_or_domain: 1 }), 18],
   ['get-site-client', () => ({ site_id_or_domain: 1 }), 2],
   ['get-site-costs', () => ({ site_id_or_domain: 1 }), 3],

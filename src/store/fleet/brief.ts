@@ -2,7 +2,8 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { equal, type Fragment, fragment } from '../driver/sql-fragments.js';
+import { equal, type Fragment, fragment, IN } from '../driver/sql-fragments.js';
+import { windows, within } from '../driver/windows.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 import { MARK_COLUMNS, marked, NOT_ASIDE } from './marks.js';
 
@@ -197,7 +198,48 @@ const VULNERABLE = "'vulnerable:' || g.package_id || ':' || g.newest";
 /** Whether a site works. */
 const OF_SITE = ['after_update', 'down', 'disconnected', 'unreachable'] as const satisfies MatterName[];
 
+interface CountedKind extends Row {
+  context: string;
+  action: string;
+  n: number;
+  /** JSON. */
+  sites: string;
+  newest: number;
+}
+
 export function createFleetBrief(db: Db) {
+  /** What was completed since then, most frequent first. */
+  async function doneSince({ since }: BriefClock): Promise<DoneKind[]> {
+    const kinds = new Map<string, Pick<DoneKind, 'n'> & { newest: number; on: Set<number> }>();
+    const log = { table: 'action_log', when: 'at', unit: 1, where: fragment(" AND code = ''") };
+    for await (const span of windows(db, [log], { since, before: Number.MAX_SAFE_INTEGER })) {
+      const { text, args } = within(log, span);
+      const rows = await db.all<CountedKind>(
+        `SELECT context, action, count(*) AS n, json_group_array(DISTINCT site_id) AS sites, max(id) AS newest FROM action_log
+         WHERE code = '' AND context <> 'call' AND ${text} GROUP BY 1, 2`,
+        args,
+      );
+      for (const { context, action, n, sites, newest } of rows) {
+        const key = JSON.stringify([context, action]);
+        const kind = kinds.get(key) ?? { n: 0, newest: 0, on: new Set() };
+        for (const site of JSON.parse(sites) as (number | null)[]) if (site !== null) kind.on.add(site);
+        kinds.set(key, { ...kind, n: kind.n + n, newest: Math.max(kind.newest, newest) });
+      }
+    }
+    if (kinds.size === 0) return [];
+    const newest = await db.all<Omit<DoneKind, 'n' | 'sites'> & Row>(
+      `SELECT a.context, a.action, a.name, a.old_version, a.new_version, s.url FROM action_log a
+       LEFT JOIN site s ON s.id = a.site_id WHERE a.id ${IN} ORDER BY a.context, a.action`,
+      [JSON.stringify([...kinds.values()].map((kind) => kind.newest))],
+    );
+    return newest
+      .map((row) => {
+        const { n = 0, on } = kinds.get(JSON.stringify([row.context, row.action])) ?? {};
+        return { ...row, n, sites: on?.size ?? 0 } as DoneKind;
+      })
+      .sort((a, b) => b.n - a.n);
+  }
+
   return {
     /** What is wrong with one site, of the matters that the brief has. */
     async ofSite(at: BriefClock, active: number, site: number): Promise<Record<(typeof OF_SITE)[number], Matter>> {
@@ -214,38 +256,34 @@ export function createFleetBrief(db: Db) {
       const failed = `job j ${marked("'job:' || j.id")} WHERE j.completed_at >= ? AND ${NOT_ASIDE}
         AND EXISTS (SELECT 1 FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4))`;
       const not = (text: string) => `(SELECT count(*) FROM site s WHERE s.suspended = 0 AND ${text})`;
-      const rows = await db.read([
-        ...Object.values(matters).flat(),
-        ...vulnerable(at.now, limit),
-        sql(`SELECT count(*) AS n FROM ${failed}`, at.now, at.since),
-        sql(
-          `SELECT j.id, 'job:' || j.id AS subject, ${MARK_COLUMNS}, j.type, j.total, (SELECT count(*) FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4)) AS failed
+      const [done, rows] = await Promise.all([
+        doneSince(at),
+        db.read([
+          ...Object.values(matters).flat(),
+          ...vulnerable(at.now, limit),
+          sql(`SELECT count(*) AS n FROM ${failed}`, at.now, at.since),
+          sql(
+            `SELECT j.id, 'job:' || j.id AS subject, ${MARK_COLUMNS}, j.type, j.total, (SELECT count(*) FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4)) AS failed
            FROM ${failed} ORDER BY k.subject IS NOT NULL, j.completed_at DESC, j.id LIMIT ?`,
-          at.now,
-          at.since,
-          limit,
-        ),
-        sql('SELECT status, count(*) AS n FROM site GROUP BY 1'),
-        sql('SELECT type, n FROM update_count'),
-        sql(
-          `SELECT k.*, a.name, a.old_version, a.new_version, s.url FROM (
-             SELECT context, action, count(*) AS n, count(DISTINCT site_id) AS sites, max(id) AS newest FROM action_log
-             WHERE code = '' AND context <> 'call' AND at >= ? GROUP BY 1, 2
-           ) k JOIN action_log a ON a.id = k.newest LEFT JOIN site s ON s.id = a.site_id ORDER BY k.n DESC, 1, 2`,
-          at.since,
-        ),
-        sql(
-          `SELECT ${not("s.url LIKE 'https:%' AND NOT EXISTS (SELECT 1 FROM site_certificate c WHERE c.site_id = s.id AND c.valid_to IS NOT NULL)")} AS certificates,
+            at.now,
+            at.since,
+            limit,
+          ),
+          sql('SELECT status, count(*) AS n FROM site GROUP BY 1'),
+          sql('SELECT type, n FROM update_count'),
+          sql(
+            `SELECT ${not("s.url LIKE 'https:%' AND NOT EXISTS (SELECT 1 FROM site_certificate c WHERE c.site_id = s.id AND c.valid_to IS NOT NULL)")} AS certificates,
              ${not('NOT EXISTS (SELECT 1 FROM site_domain l WHERE l.site_id = s.id)')}
                + (SELECT count(*) FROM domain o CROSS JOIN site_domain l ON l.domain = o.name CROSS JOIN site s ON s.id = l.site_id
                   WHERE o.expiry_date IS NULL AND s.suspended = 0) AS domains,
              (SELECT count(*) FROM monitor m CROSS JOIN site s ON s.id = m.site_id
               WHERE (m.status = 99 OR coalesce(m.active, ?) = 0) AND s.suspended = 0) AS monitors,
              ${not(`s.id IN (${UNCLASSIFIED_SITES})`)} AS vulnerabilities`,
-          active,
-        ),
+            active,
+          ),
+        ]),
       ]);
-      const [sites = [], offers = [], done = [], unknown = []] = rows.slice(2 * MATTERS.length);
+      const [sites = [], offers = [], unknown = []] = rows.slice(2 * MATTERS.length);
       return {
         matters: Object.fromEntries(
           MATTERS.map((name, index) => [
@@ -255,7 +293,7 @@ export function createFleetBrief(db: Db) {
         ) as BriefData['matters'],
         sites: sites as BriefData['sites'],
         offers: offers as BriefData['offers'],
-        done: done as BriefData['done'],
+        done,
         unknown: unknown[0] as BriefData['unknown'],
       };
     },

@@ -3,7 +3,8 @@
 import { CHANGE_KINDS } from '../../../schemas/changes.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
+import { among, equal, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
+import { type Span, type TimedRows, windows, within } from '../driver/windows.js';
 import type { ChangeSource } from '../sites/change-list.js';
 
 export interface ChangeQuery {
@@ -70,22 +71,20 @@ const KIND = `CASE lower(c.context) ${Object.entries(CHANGE_KINDS)
   .join(' ')} ELSE lower(c.context) END`;
 const SHARED = `c.id, c.site_id, ${KIND} AS kind, c.context, c.action, c.slug, c.detail`;
 
-interface Table {
-  name: string;
-  /** The time column, for its index, and how many of its units are a millisecond. */
-  when: string;
-  unit: number;
+interface Table extends TimedRows {
   columns: string;
   actor: string;
   item: string;
   via: string;
   code: string;
   role: string;
+  /** Rows that are no changes. */
+  except: string;
 }
 
 const TABLES: Record<ChangeSource, Table> = {
   wpadmin: {
-    name: 'site_change c',
+    table: 'site_change c',
     when: 'c.created',
     unit: 1000,
     columns: `'wpadmin' AS source, c.id * 2 AS listed_id, c.created * 1000 AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
@@ -95,10 +94,10 @@ const TABLES: Record<ChangeSource, Table> = {
     via: "'site'",
     code: "''",
     role: "(',' || replace(lower(c.new_value), ' ', '') || ',')",
+    except: '',
   },
   dashboard: {
-    // What was called is told by what it did.
-    name: "(SELECT * FROM action_log WHERE context <> 'call') c",
+    table: 'action_log c',
     when: 'c.at',
     unit: 1,
     columns: `'dashboard' AS source, c.id * 2 + 1 AS listed_id, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,
@@ -108,6 +107,8 @@ const TABLES: Record<ChangeSource, Table> = {
     via: 'c.via',
     code: 'c.code',
     role: "''",
+    // What was called is told by what it did.
+    except: " AND c.context <> 'call'",
   },
 };
 
@@ -118,14 +119,20 @@ const installed = (column: string) => `(SELECT ${column} FROM package p JOIN sit
 /** Whether a text has another one as a part; of letters beyond ASCII the case counts, which SQLite cannot fold. */
 const holds = (column: string) => `instr(lower(${column}), lower(?)) > 0`;
 
+/** Of one site there is an index, which has to be chosen: it bounds what is read. */
+function ofSites({ site_ids }: Pick<ChangeQuery, 'site_ids'>): Fragment {
+  return site_ids?.length === 1 ? equal('c.site_id', site_ids[0]) : among('c.site_id', site_ids);
+}
+
 /** What the changes of a table have to fulfil, besides their kind and action. */
-function conditionOf(table: Table, query: ChangeQuery): Fragment {
+function conditionOf(table: Table, query: ChangeQuery, span: Span): Fragment {
   const { actor, item, failed, role, client_id, tag_id } = query;
   const given = (value: unknown, condition: string, ...args: Value[]) =>
     value === undefined ? fragment('') : fragment(` AND (${condition})`, ...args);
   return join([
-    fragment(`${table.when} >= ? AND ${table.when} <= ?`, query.since / table.unit, query.until / table.unit),
-    among('c.site_id', query.site_ids),
+    within(table, span),
+    fragment(table.except),
+    ofSites(query),
     given(client_id, 'c.site_id IN (SELECT id FROM site WHERE client_id = ?)', client_id ?? null),
     given(tag_id, 'c.site_id IN (SELECT site_id FROM site_tag WHERE tag_id = ?)', tag_id ?? null),
     given(actor, holds(table.actor), actor ?? null),
@@ -144,14 +151,13 @@ export function createChangeSearch(db: Db) {
   };
   const chosen = (query: ChangeQuery) => join([among(KIND, query.kinds), among('c.action', query.actions)]);
 
-  const pageStatement = (query: ChangeQuery, page: number, perPage: number): Statement => {
-    const skip = offset(page, perPage);
+  const pageStatement = (query: ChangeQuery, span: Span, skip: number, limit: number): Statement => {
     // Each table returns no more than this page can need; the results are then merged.
     const rows = from(query, (table) => {
-      const where = join([conditionOf(table, query), chosen(query)]);
-      const last = Math.min(skip + perPage, Number.MAX_SAFE_INTEGER);
+      const where = join([conditionOf(table, query, span), chosen(query)]);
+      const last = Math.min(skip + limit, Number.MAX_SAFE_INTEGER);
       return sql(
-        `SELECT * FROM (SELECT ${table.columns} FROM ${table.name} WHERE ${where.text} ORDER BY ${table.when} DESC, c.id DESC LIMIT ?)`,
+        `SELECT * FROM (SELECT ${table.columns} FROM ${table.table} WHERE ${where.text} ORDER BY ${table.when} DESC, c.id DESC LIMIT ?)`,
         ...where.args,
         last,
       );
@@ -161,16 +167,28 @@ export function createChangeSearch(db: Db) {
        FROM (${rows.sql} ORDER BY at DESC, source, id DESC LIMIT ? OFFSET ?) u LEFT JOIN site s ON s.id = u.site_id
        ORDER BY u.at DESC, u.source, u.id DESC`,
       ...rows.args,
-      perPage,
+      limit,
       skip,
     );
+  };
+
+  /** Windows of the time asked for. Changes of one site have an index of their own. */
+  const windowsOf = ({ sources, since, until, site_ids }: ChangeQuery) => {
+    const where = site_ids?.length === 1 ? ofSites({ site_ids }) : fragment('');
+    const tables = sources.map((source) => ({ ...TABLES[source], where }));
+    return windows(db, tables, { since, before: until + 1 });
   };
 
   return {
     /** The newest changes that fit. */
     async newest(query: ChangeQuery, limit: number): Promise<FleetChangeRow[]> {
-      const { sql: text, args } = pageStatement(query, 1, limit);
-      return db.all<FleetChangeRow>(text, args);
+      const found: FleetChangeRow[] = [];
+      for await (const span of windowsOf(query)) {
+        const { sql: text, args } = pageStatement(query, span, 0, limit - found.length);
+        found.push(...(await db.all<FleetChangeRow>(text, args)));
+        if (found.length === limit) break;
+      }
+      return found;
     },
 
     /**
@@ -183,32 +201,43 @@ export function createChangeSearch(db: Db) {
       perPage: number,
       mostKinds: number,
     ): Promise<{ items: FleetChangeRow[]; total: number; kinds: KindCount[] }> {
-      // Few rows remain of each table, so that the words of kinds are compared a few times only.
-      const counted = from(query, (table) => {
-        const where = conditionOf(table, query);
-        return sql(
-          `SELECT c.context, c.action, count(*) AS n, count(*) FILTER (WHERE ${table.code} <> '') AS failed
-           FROM ${table.name} WHERE ${where.text} GROUP BY 1, 2`,
-          ...where.args,
-        );
-      });
       const asked = join([among('kind', query.kinds), among('action', query.actions)]);
-      const [items = [], counts = []] = await db.read([
-        pageStatement(query, page, perPage),
-        sql(
-          `SELECT kind, action, n, failed, total(n) FILTER (WHERE 1${asked.text}) OVER () AS asked FROM (
-             SELECT ${KIND} AS kind, c.action, sum(c.n) AS n, sum(c.failed) AS failed FROM (${counted.sql}) c GROUP BY 1, 2)
-           ORDER BY n DESC, kind, action LIMIT ?`,
-          ...asked.args,
-          ...counted.args,
-          mostKinds,
-        ),
-      ]);
-      return {
-        items: items as FleetChangeRow[],
-        total: Number(counts[0]?.asked ?? 0),
-        kinds: counts as KindCount[],
-      };
+      const items: FleetChangeRow[] = [];
+      const counts = new Map<string, KindCount>();
+      let total = 0;
+      let skip = offset(page, perPage);
+      for await (const span of windowsOf(query)) {
+        // Few rows remain of each table, so that the words of kinds are compared a few times only.
+        const counted = from(query, (table) => {
+          const where = conditionOf(table, query, span);
+          return sql(
+            `SELECT c.context, c.action, count(*) AS n, count(*) FILTER (WHERE ${table.code} <> '') AS failed
+             FROM ${table.table} WHERE ${where.text} GROUP BY 1, 2`,
+            ...where.args,
+          );
+        });
+        const [rows = [], kinds = []] = await db.read([
+          pageStatement(query, span, skip, perPage - items.length),
+          sql(
+            `SELECT kind, action, n, failed, 1${asked.text} AS asked FROM (
+               SELECT ${KIND} AS kind, c.action, sum(c.n) AS n, sum(c.failed) AS failed FROM (${counted.sql}) c GROUP BY 1, 2)`,
+            ...asked.args,
+            ...counted.args,
+          ),
+        ]);
+        items.push(...(rows as FleetChangeRow[]));
+        const matching = (kinds as (KindCount & { asked: number })[]).reduce((sum, one) => sum + one.asked * one.n, 0);
+        total += matching;
+        skip = Math.max(0, skip - matching);
+        for (const { kind, action, n, failed } of kinds as KindCount[]) {
+          const key = JSON.stringify([kind, action]);
+          const before = counts.get(key);
+          counts.set(key, { kind, action, n: n + (before?.n ?? 0), failed: failed + (before?.failed ?? 0) });
+        }
+      }
+      const order = ({ kind, action }: KindCount) => [kind, action].join('\n');
+      const kinds = [...counts.values()].sort((a, b) => b.n - a.n || (order(a) < order(b) ? -1 : 1));
+      return { items, total, kinds: kinds.slice(0, mostKinds) };
     },
   };
 }

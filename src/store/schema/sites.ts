@@ -256,6 +256,8 @@ CREATE TABLE action_log (
 CREATE INDEX action_log_of_site ON action_log (site_id, at DESC, id DESC);
 CREATE INDEX action_log_newest ON action_log (at DESC, id DESC);
 CREATE INDEX action_log_of_actor ON action_log (actor, at DESC, id DESC);
+CREATE INDEX action_log_of_operation ON action_log (operation, at DESC, id DESC);
+CREATE INDEX action_log_of_request ON action_log (request_id, at DESC, id DESC);
 -- What was done, counted by kind without reading the rows.
 CREATE INDEX action_log_done ON action_log (at, context, action, site_id) WHERE code = '';
 -- Up to which row the log was pruned, signed. The newest is the beginning of what is left.

@@ -1,0 +1,63 @@
+/**
+ * Long reads of a log in parts: windows of time that hold few rows each. Reads of a file are synchronous, and one that reads all
+ * of a log would hold the thread that serves others.
+ */
+
+import { inTurns } from '../../runtime/turns.js';
+import { type Db, sql } from './db.js';
+import { type Fragment, fragment } from './sql-fragments.js';
+
+/** In milliseconds; `before` is exclusive. */
+export interface Span {
+  since: number;
+  before: number;
+}
+
+/** Rows in the order of an index: that of their time, or of what `where` makes equal and their time. */
+export interface TimedRows {
+  table: string;
+  /** The column of the time, and how many milliseconds are one of its units. */
+  when: string;
+  unit: number;
+  /** Begins with AND. */
+  where?: Fragment;
+}
+
+/** Rows of each table in one window; more only if they are of the same millisecond. */
+const ROWS = 5_000;
+/** Of all reads together one window begins per turn of the event loop. */
+const turn = inTurns(1);
+
+/** The condition that a row is in a span. */
+export function within({ when, unit }: Pick<TimedRows, 'when' | 'unit'>, { since, before }: Span): Fragment {
+  return fragment(`${when} >= ? AND ${when} < ?`, since / unit, before / unit);
+}
+
+/** The windows of a span, newest first. A server is asked once: it holds nobody's thread, and each question is a round trip. */
+export async function* windows(db: Db, tables: readonly TimedRows[], span: Span): AsyncGenerator<Span> {
+  let { before } = span;
+  while (db.kind === 'embedded') {
+    const left = { since: span.since, before };
+    const ends = await db.read(
+      tables.map((rows) => {
+        const { text, args } = within(rows, left);
+        const { where = fragment('') } = rows;
+        return sql(
+          `SELECT ${rows.when} AS at FROM ${rows.table} WHERE ${text}${where.text} ORDER BY ${rows.when} DESC LIMIT 1 OFFSET ${ROWS - 1}`,
+          ...args,
+          ...where.args,
+        );
+      }),
+    );
+    const starts = ends.flatMap(([row], at) =>
+      row === undefined ? [] : [Math.floor(Number(row.at) * (tables[at]?.unit ?? 1))],
+    );
+    if (starts.length === 0) break;
+    const since = Math.max(span.since, ...starts);
+    yield { since, before };
+    if (since <= span.since) return;
+    before = since;
+    await new Promise<void>((begin) => turn(begin));
+  }
+  yield { since: span.since, before };
+}
