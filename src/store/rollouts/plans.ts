@@ -11,6 +11,8 @@ import { DOWN } from '../updates/plan.js';
 export interface PlanRow extends Row {
   id: string;
   digest: string;
+  /** The credential that made it. */
+  maker: string;
   created_at: number;
   expires_at: number;
   /** JSON. */
@@ -37,29 +39,39 @@ interface Version {
   version: string;
 }
 
-/** Plans that started no rollout; older ones than these are deleted. */
-const MOST_UNUSED = 50;
+/** Plans of one maker that started no rollout; its older ones are deleted. */
+const MOST_UNUSED = 20;
 /** Nor made by a policy: such a plan may wait for a person. */
 const FREE = 'NOT EXISTS (SELECT 1 FROM policy p WHERE p.plan_id = rollout_plan.id)';
+/** Nor to be started by a call that waits for a person, or that a person has approved. */
+const NOT_ASKED = `NOT EXISTS (SELECT 1 FROM approval a WHERE a.state IN ('waiting', 'approved') AND a.expires_at > ?
+  AND CASE WHEN json_valid(a.input) THEN a.input ->> 'plan_id' END = rollout_plan.id)`;
 const UNUSED = 'NOT EXISTS (SELECT 1 FROM rollout r WHERE r.plan_id = rollout_plan.id)';
 
 export function createRolloutPlans(db: Db) {
   return {
-    /** One with this digest that lives at least until then, and has started nothing. */
-    alike(digest: string, until: number): Promise<PlanRow | undefined> {
+    /**
+     * One with this digest that lives at least until then, and has started nothing. Of the same maker: another one may
+     * push it out.
+     */
+    alike({ digest, maker }: Pick<PlanRow, 'digest' | 'maker'>, until: number): Promise<PlanRow | undefined> {
       return db.one<PlanRow>(
-        `SELECT * FROM rollout_plan WHERE digest = ? AND expires_at >= ? AND ${UNUSED} ORDER BY expires_at DESC LIMIT 1`,
-        [digest, until],
+        `SELECT * FROM rollout_plan WHERE digest = ? AND maker = ? AND expires_at >= ? AND ${UNUSED}
+         ORDER BY expires_at DESC LIMIT 1`,
+        [digest, maker, until],
       );
     },
 
-    /** Stores a plan, and deletes those that lapsed unused. */
+    /** Stores a plan, and deletes those that lapsed unused, and the oldest of its maker. */
     async save(plan: PlanRow, items: readonly PlanItem[]): Promise<void> {
       await db.batch([
         sql(
-          `DELETE FROM rollout_plan WHERE ${UNUSED} AND ${FREE} AND (expires_at <= ? OR id NOT IN
-             (SELECT id FROM rollout_plan ORDER BY created_at DESC, id LIMIT ${MOST_UNUSED - 1}))`,
+          `DELETE FROM rollout_plan WHERE ${UNUSED} AND ${FREE} AND (expires_at <= ? OR (maker = ? AND ${NOT_ASKED} AND id NOT IN
+             (SELECT id FROM rollout_plan WHERE maker = ? AND ${UNUSED} ORDER BY created_at DESC, id LIMIT ${MOST_UNUSED - 1})))`,
           plan.created_at,
+          plan.maker,
+          plan.created_at,
+          plan.maker,
         ),
         insertRow('rollout_plan', { ...plan }),
         sql(

@@ -14,12 +14,15 @@ CREATE TABLE rollout_plan (
   id TEXT PRIMARY KEY,
   -- Over all that a rollout would do.
   digest TEXT NOT NULL,
+  -- The credential that made it, and whose later plans take its place.
+  maker TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   -- JSON: the rules of its rollout.
   rules TEXT NOT NULL
 );
 CREATE INDEX rollout_plan_digest ON rollout_plan (digest);
+CREATE INDEX rollout_plan_of_maker ON rollout_plan (maker, created_at DESC, id);
 
 CREATE TABLE rollout_plan_item (
   plan_id TEXT NOT NULL REFERENCES rollout_plan (id) ON DELETE CASCADE,

@@ -8,6 +8,7 @@ import { MOST_WAVES, type planInput, type planShape, RISKS } from '../../../../s
 import { levelName } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { z } from '../../../../schemas/zod.js';
+import { credentialOf } from '../../../runtime/actor.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { isoTime } from '../../../runtime/iso-time.js';
@@ -228,7 +229,7 @@ async function requireSites(ctx: Ctx, refs: PlanInput['site_ids_or_domains'], fi
   return sites;
 }
 
-/** Keeps a plan; one with the same digest that still lives for half of its time is the same plan. */
+/** Keeps a plan; one of the same caller with the same digest that still lives for half of its time is the same plan. */
 async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise<PlanRow> {
   const now = ctx.clock.now();
   const parts = items.map((i) => [i.wave, i.site_id, i.type, i.slug, i.old_version, i.new_version, i.protection]);
@@ -236,11 +237,13 @@ async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise
     .update(JSON.stringify([rules, parts]))
     .digest('hex')
     .slice(0, 32);
-  const known = await ctx.store.rolloutPlans.alike(digest, now + LIFE_MS / 2);
+  const maker = credentialOf(ctx.actor);
+  const known = await ctx.store.rolloutPlans.alike({ digest, maker }, now + LIFE_MS / 2);
   if (known !== undefined) return known;
   const plan = {
     id: `plan_${randomUUID()}`,
     digest,
+    maker,
     created_at: now,
     expires_at: now + LIFE_MS,
     rules: JSON.stringify(rules),
