@@ -11,3 +11,9 @@ export function inTurns(perTurn: number): (begin: () => void) => void {
     if (waiting.push(begin) === 1) setImmediate(turn);
   };
 }
+
+/** Returns a function that waits for a turn of the event loop, one for each of its callers. */
+export function turnForEach(): () => Promise<void> {
+  const begin = inTurns(1);
+  return () => new Promise<void>(begin);
+}

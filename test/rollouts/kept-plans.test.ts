@@ -2,6 +2,7 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { type Ask, type Ways, ways } from '../approvals/client.js';
+import { turnsOf } from '../support/turns.js';
 
 /** More than are kept of one login. */
 const MANY = 55;
@@ -78,4 +79,13 @@ it('what a person is asked to start, or has approved, is still there', async () 
   expect((await program('POST /rollouts', approved)).status).toBe(200);
   await app.shell.approve(waiting);
   expect((await program('POST /rollouts', waits)).status).toBe(200);
+});
+
+it('those who plan at the same time let others in between', async () => {
+  const plan = over(person);
+  // What is stored already is not stored again.
+  await plan(17);
+  const one = await turnsOf(() => plan(17));
+  const five = await turnsOf(() => Promise.all([17, 17, 17, 17, 17].map(plan)));
+  expect(five).toBeGreaterThanOrEqual(one + 4 * 3);
 });

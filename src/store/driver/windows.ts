@@ -3,7 +3,7 @@
  * of a log would hold the thread that serves others.
  */
 
-import { inTurns } from '../../runtime/turns.js';
+import { turnForEach } from '../../runtime/turns.js';
 import { type Db, sql } from './db.js';
 import { type Fragment, fragment } from './sql-fragments.js';
 
@@ -26,7 +26,7 @@ export interface TimedRows {
 /** Rows of each table in one window; more only if they are of the same millisecond. */
 const ROWS = 5_000;
 /** Of all reads together one window begins per turn of the event loop. */
-const turn = inTurns(1);
+const turn = turnForEach();
 
 /** The condition that a row is in a span. */
 export function within({ when, unit }: Pick<TimedRows, 'when' | 'unit'>, { since, before }: Span): Fragment {
@@ -57,7 +57,7 @@ export async function* windows(db: Db, tables: readonly TimedRows[], span: Span)
     yield { since, before };
     if (since <= span.since) return;
     before = since;
-    await new Promise<void>((begin) => turn(begin));
+    await turn();
   }
   yield { since: span.since, before };
 }

@@ -12,6 +12,7 @@ import { credentialOf } from '../../../runtime/actor.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { isoTime } from '../../../runtime/iso-time.js';
+import { turnForEach } from '../../../runtime/turns.js';
 import type { PlanItem, PlanRow } from '../../../store/rollouts/plans.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import { chooseSites } from '../../actions/run-on-sites.js';
@@ -34,6 +35,8 @@ const LIFE_MS = DAY_MS;
 /** Items counted one by one, and sites named per reason. */
 const ITEMS = 5;
 const NAMED = 5;
+/** Anyone who may read may plan, and the thread that plans also does the work of others: they come in between. */
+const turn = turnForEach();
 
 export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>> & {
   /** Of policies: fixes of known vulnerabilities may be of any age. */
@@ -117,6 +120,7 @@ function versionKey({ type, slug, new_version }: Pick<FleetOffer, 'type' | 'slug
 /** What the filters match, divided into what is planned and what is left out. */
 async function chosenOffers(ctx: Ctx, input: PlanInput) {
   const { store } = ctx;
+  await turn();
   const { site_ids_or_domains: refs, types: groups, slugs, exclude_slugs, tag_ids, client_ids, level } = input;
   const narrowing = await narrowingOf(ctx, { slug: slugs, exclude_slugs, tag_ids, client_ids, level }, 'slugs');
   const types = typeNumbers(groups);
@@ -182,6 +186,7 @@ async function wavesOf(
   down: ReadonlySet<number>,
   guarded: ReadonlySet<number>,
 ): Promise<number[][]> {
+  await turn();
   const { canaries, canary_tag_ids: tags, canary_sites: refs, sizes } = input.waves;
   const sites = [...groupBy(offers, ({ site_id }) => site_id)].map(([site_id, own]) => {
     return { site_id, items: own.map(versionKey), down: down.has(site_id), guarded: guarded.has(site_id) };
@@ -231,6 +236,7 @@ async function requireSites(ctx: Ctx, refs: PlanInput['site_ids_or_domains'], fi
 
 /** Keeps a plan; one of the same caller with the same digest that still lives for half of its time is the same plan. */
 async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise<PlanRow> {
+  await turn();
   const now = ctx.clock.now();
   const parts = items.map((i) => [i.wave, i.site_id, i.type, i.slug, i.old_version, i.new_version, i.protection]);
   const digest = createHash('sha256')
