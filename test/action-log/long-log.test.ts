@@ -43,7 +43,8 @@ beforeAll(async () => {
   const begin = clock.now() - 90 * 86_400_000;
   until = new Date(begin + 86_400_000).toISOString();
   const [head] = await db.all('SELECT coalesce(max(id), 0) AS id FROM action_log');
-  // Appended as many, without their chain, which is nobody's question here.
+  // Appended all at once, with hashes that are not looked at here.
+  const [chained] = await db.all("SELECT sql FROM sqlite_schema WHERE name = 'action_log_chained'");
   await db.run('DROP TRIGGER action_log_chained');
   for (let i = 1; i <= ROWS; i++)
     log.push({
@@ -65,6 +66,7 @@ beforeAll(async () => {
        value ->> 'site_id', value ->> 'context', value ->> 'action', 'Item', value ->> 'code', '', '' FROM json_each(?)`,
     [JSON.stringify(log)],
   );
+  await db.script(String(chained?.sql));
   const made = Array.from({ length: ROWS }, (_, i) => ({
     id: 100_000 + i,
     created: begin / 1000 + i * 0.7,
@@ -200,6 +202,22 @@ describe('others get their turns while it is read', () => {
     const long = await turnsOf(work(SINCE));
     // At least one more for each part after the first.
     expect(long).toBeGreaterThan(short);
+  });
+
+  it('the past of a policy', async () => {
+    const approver = await app.page(await app.user(['read', 'write', 'approve']));
+    const preview = async (name: string, minimum_age_days: number) => {
+      const body = { name, minimum_age_days, schedule: { at: '02:00' }, enabled: false };
+      const made = await approver('POST /policies', body);
+      expect(made.body).toMatchObject({ data: { policy_id: expect.any(Number) } });
+      const { policy_id } = made.body.data;
+      return async () => expect((await reader(`GET /policies/${policy_id}/preview`)).status).toBe(200);
+    };
+    const [short, long] = [await preview('young', 0), await preview('old', 80)];
+    // What each plans is stored.
+    await short();
+    await long();
+    expect(await turnsOf(long)).toBeGreaterThan(await turnsOf(short));
   });
 
   it('and those who read at the same time begin no two parts in one turn', async () => {

@@ -7,7 +7,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { type Listed, rowsAndTotal } from '../driver/lists.js';
 import { among, equal, fragment, join, offset } from '../driver/sql-fragments.js';
-import { windows, within } from '../driver/windows.js';
+import { ACTION_LOG, windows, within } from '../driver/windows.js';
 import { type ActionChain, type ChainHead, hashOf, headOf } from './chain.js';
 import type { CallRecord, RecordedCalls } from './recorded-calls.js';
 
@@ -116,7 +116,6 @@ const ACTORS = `WITH RECURSIVE a (name) AS (SELECT min(actor) FROM action_log
   UNION ALL SELECT (SELECT min(actor) FROM action_log WHERE actor > a.name) FROM a WHERE a.name IS NOT NULL)
   SELECT name FROM a WHERE instr(lower(name), lower(?)) > 0`;
 
-const LOG = { table: 'action_log', when: 'at', unit: 1 } as const;
 /** Columns with an index of their own, the one that fewest rows have in common first. */
 const INDEXED = ['request_id', 'site_id', 'operation'] as const;
 
@@ -281,11 +280,11 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
         actor === undefined ? fragment('') : fragment(` AND ${not}actor IN (${ACTORS})`, actor),
         failed === undefined ? fragment('') : fragment(` AND ${not}code ${failed ? '<>' : '='} ''`),
       ]);
-      const indexed = { ...LOG, where: by === undefined ? fragment('') : equal(by, filter[by]) };
+      const indexed = { ...ACTION_LOG, where: by === undefined ? fragment('') : equal(by, filter[by]) };
       const found: Listed<ActionRow> = { items: [], total: 0 };
       let skip = offset(page, perPage);
       for await (const span of windows(db, [indexed], { since: filter.since, before: filter.until + 1 })) {
-        const { text, args } = join([within(LOG, span), where]);
+        const { text, args } = join([within(ACTION_LOG, span), where]);
         // The wide rows are read for one page only.
         const ids = sql(`SELECT id FROM action_log WHERE ${text} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`, ...args);
         const rows = sql(

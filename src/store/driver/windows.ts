@@ -23,6 +23,10 @@ export interface TimedRows {
   where?: Fragment;
 }
 
+/** The log of actions, and what was completed of it. */
+export const ACTION_LOG: TimedRows = { table: 'action_log', when: 'at', unit: 1 };
+export const DONE_LOG: TimedRows = { ...ACTION_LOG, where: fragment(" AND code = ''") };
+
 /** Rows of each table in one window; more only if they are of the same millisecond. */
 const ROWS = 5_000;
 /** Of all reads together one window begins per turn of the event loop. */

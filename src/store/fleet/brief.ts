@@ -3,7 +3,7 @@
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { equal, type Fragment, fragment, IN } from '../driver/sql-fragments.js';
-import { windows, within } from '../driver/windows.js';
+import { DONE_LOG, windows, within } from '../driver/windows.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 import { MARK_COLUMNS, marked, NOT_ASIDE } from './marks.js';
 
@@ -211,9 +211,8 @@ export function createFleetBrief(db: Db) {
   /** What was completed since then, most frequent first. */
   async function doneSince({ since }: BriefClock): Promise<DoneKind[]> {
     const kinds = new Map<string, Pick<DoneKind, 'n'> & { newest: number; on: Set<number> }>();
-    const log = { table: 'action_log', when: 'at', unit: 1, where: fragment(" AND code = ''") };
-    for await (const span of windows(db, [log], { since, before: Number.MAX_SAFE_INTEGER })) {
-      const { text, args } = within(log, span);
+    for await (const span of windows(db, [DONE_LOG], { since, before: Number.MAX_SAFE_INTEGER })) {
+      const { text, args } = within(DONE_LOG, span);
       const rows = await db.all<CountedKind>(
         `SELECT context, action, count(*) AS n, json_group_array(DISTINCT site_id) AS sites, max(id) AS newest FROM action_log
          WHERE code = '' AND context <> 'call' AND ${text} GROUP BY 1, 2`,

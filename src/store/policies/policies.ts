@@ -4,6 +4,7 @@ import type { POLICY_STATES } from '../../../schemas/policy.js';
 import type { Db, Row } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
 import { IN } from '../driver/sql-fragments.js';
+import { DONE_LOG, windows, within } from '../driver/windows.js';
 import { idList } from '../sites/filter.js';
 
 export type PolicyState = (typeof POLICY_STATES)[number];
@@ -32,6 +33,14 @@ export interface PolicyWrite {
   definition: string;
   changed_by: string;
   changed_at: number;
+}
+
+interface UpdatedRow extends Row {
+  context: string;
+  slug: string;
+  new_version: string;
+  site_id: number;
+  at: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -135,15 +144,22 @@ export function createPolicies(db: Db) {
       }[];
     },
 
-    /** Updates of these sites since then, by the log. */
-    async updatedSince(since: number, siteIds: readonly number[]) {
-      const rows = await db.all(
-        `SELECT context, slug, new_version, site_id, min(at) AS at FROM action_log
-         WHERE at >= ? AND action = 'updated' AND code = '' AND context IN ('core', 'plugin', 'theme', 'translation') AND site_id ${IN}
-         GROUP BY context, slug, new_version, site_id`,
-        [since, idList(siteIds)],
-      );
-      return rows as unknown as { context: string; slug: string; new_version: string; site_id: number; at: number }[];
+    /** Updates of these sites since then, by the log: each with its first time. */
+    async updatedSince(since: number, siteIds: readonly number[]): Promise<UpdatedRow[]> {
+      const found = new Map<string, UpdatedRow>();
+      const ids = idList(siteIds);
+      for await (const span of windows(db, [DONE_LOG], { since, before: Number.MAX_SAFE_INTEGER })) {
+        const { text, args } = within(DONE_LOG, span);
+        const rows = await db.all<UpdatedRow>(
+          `SELECT context, slug, new_version, site_id, min(at) AS at FROM action_log
+           WHERE ${text} AND action = 'updated' AND code = '' AND context IN ('core', 'plugin', 'theme', 'translation') AND site_id ${IN}
+           GROUP BY context, slug, new_version, site_id`,
+          [...args, ids],
+        );
+        // Newest first: what is read later was earlier.
+        for (const row of rows) found.set(JSON.stringify([row.context, row.slug, row.new_version, row.site_id]), row);
+      }
+      return [...found.values()];
     },
   };
 }
