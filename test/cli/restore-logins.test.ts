@@ -138,6 +138,7 @@ it('lets nothing approve that an assistant has used since, or may have, and no a
     title: 't',
     kind: 'updates',
     sites: 1,
+    changes: '[]',
   } as const;
   const call = { operation: 'o', plan_digest: 'p', input: '{}', plan: '{}', asked_at: 1, expires_at: 9e12 };
   for (const id of ['given', 'waits']) await approvals.add({ ...facts, ...call, id, input_digest: id }, undefined);

@@ -110,8 +110,8 @@ beforeAll(async () => {
     `INSERT INTO job_item (job_id, position, number, site_id, done, facts) SELECT job_id, position, 0, site_id, 1, '{"type":"plugin","slug":"a/a.php"}' FROM job_site WHERE position <= 120`,
   );
   await each(
-    `INSERT INTO approval (id, asker, asker_name, via, client, operation, title, kind, input_digest, plan_digest, input, plan, asked_at, expires_at)
-     SELECT 'apr_' || value, 'local:mcp', 'local', 'mcp', '', 'svc/delete-tag-v1', 'Delete a tag', 'deletions', value, '', '{}', '{}', NOW - value, NOW + 90000000 FROM many`,
+    `INSERT INTO approval (id, asker, asker_name, via, client, operation, title, kind, changes, input_digest, plan_digest, input, plan, asked_at, expires_at)
+     SELECT 'apr_' || value, 'local:mcp', 'local', 'mcp', '', 'svc/delete-tag-v1', 'Delete a tag', 'deletions', '[]', value, '', '{}', '{}', NOW - value, NOW + 90000000 FROM many`,
   );
   await service.store.actionLog.add(
     Array.from({ length: MANY }, (_, i) => ({
