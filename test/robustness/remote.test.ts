@@ -22,8 +22,8 @@ let app: TestApp;
 /**
  * Maximum round trips per call: reads and writes of records, and calls that contact one or two child sites and read
  * back. One of them reads the rules of approvals. Updates of two sites take most: six are the record of the run, which is read while it goes.
+ * Writes that are due together travel together, which on a busy machine fewer of them are.
  */
-/** Writes that are due together travel together: on a busy machine fewer of them are. */
 const MOST = { read: 4, gathered: 9, report: 11, record: 13, child: 32, undo: 36 };
 /** Operations that read several tables one after the other, for any number of sites. */
 const GATHERED =
