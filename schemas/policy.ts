@@ -2,7 +2,7 @@
 
 import { once } from '../src/runtime/once.js';
 import { bool, lineText, paged, timestamp } from './common.js';
-import { planInput, planShape, timeOfDay, weekdays } from './rollout.js';
+import { planInput, previewShape, timeOfDay, weekdays } from './rollout.js';
 import { z } from './zod.js';
 
 export const POLICY_STATES = ['started', 'asked', 'nothing', 'failed', 'skipped', 'missed'] as const;
@@ -56,11 +56,11 @@ export const policyRecord = once(() =>
   }),
 );
 
-export const policyPreview = once(() =>
+/** Of one that may not be stored yet. */
+export const draftPreview = once(() =>
   z.object({
-    policy_id: count(),
-    name: z.string(),
-    now: planShape().omit({ items: true, total: true, page: true, per_page: true }),
+    summary: z.string(),
+    now: previewShape(),
     past: z.object({
       since: timestamp(),
       summary: z.string(),
@@ -83,3 +83,5 @@ export const policyPreview = once(() =>
     }),
   }),
 );
+
+export const policyPreview = once(() => draftPreview().extend({ policy_id: count(), name: z.string() }));

@@ -107,6 +107,26 @@ export const planShape = once(() =>
   }),
 );
 
+/** What a plan would say that is not kept, and so cannot be started. */
+export const previewShape = once(() =>
+  planShape().omit({
+    ...{ plan_id: true, digest: true, expires_at: true },
+    ...{ items: true, total: true, page: true, per_page: true },
+  }),
+);
+
+/** A plan that was made and not started. */
+export const waitingPlan = once(() =>
+  planShape()
+    .pick({ plan_id: true, digest: true, expires_at: true, sites: true, updates: true, waves: true, more_items: true })
+    .extend({
+      made_by: z.string(),
+      made_at: timestamp(),
+      summary: z.string().describe('In which waves, and when it halts.'),
+      by_item: z.array(planShape().shape.by_item.element.omit({ age_days: true })).describe('The most frequent.'),
+    }),
+);
+
 const counts = once(() =>
   z
     .object(Object.fromEntries(ROLLOUT_ITEM_STATES.map((state) => [state, count().optional()])))
@@ -139,6 +159,7 @@ export const rolloutShape = once(() =>
         wave: count(),
         site_id: count(),
         site_url: z.string().nullable(),
+        site_name: z.string().nullable(),
         type: updateWord(),
         slug: z.string(),
         old_version: z.string(),

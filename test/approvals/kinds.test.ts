@@ -36,7 +36,12 @@ it.each(operations.map((operation) => [operation.id, operation] as const))('%s',
 });
 
 /** They change no site, or only stop what does. */
-const FREE = ['POST /updates/plans', 'POST /rollouts/{rollout_id}/pause', 'POST /rollouts/{rollout_id}/abort'];
+const FREE = [
+  'POST /updates/plans',
+  'DELETE /updates/plans/{plan_id}',
+  'POST /rollouts/{rollout_id}/pause',
+  'POST /rollouts/{rollout_id}/abort',
+];
 
 it('routes that are not a GET have one, and no GET has', () => {
   for (const { key, on, needs, change } of routes) {

@@ -359,6 +359,32 @@ describe('a preview', () => {
     expect(await app.fail('preview-policy', { policy_id: 999 })).toMatchObject({ code: 'svc_policy_not_found' });
   });
 
+  it('is given before anything is stored, to those who may approve, and keeps no plan that could be started', async () => {
+    const draft = {
+      name: 'Draft',
+      types: ['plugins'],
+      minimum_age_days: 5,
+      approval: 'auto',
+      schedule: { at: '02:00' },
+    };
+    const preview = (body: object, as = token) => app.rest('POST /policies/preview', { token: as, body });
+    const id = await policy({ types: ['plugins'], minimum_age_days: 5 });
+    const stored = (await own(`GET /policies/${id}/preview`)).body.data;
+    const before = await own('GET /policies');
+    const { data } = (await preview(draft)).body;
+    expect(data).toEqual({ summary: stored.summary, now: stored.now, past: stored.past });
+    expect(data.now).not.toHaveProperty('plan_id');
+    expect((await own('GET /policies')).body).toEqual(before.body);
+    expect((await preview(draft, app.tokens.read)).status).toBe(403);
+    expect((await app.rest('POST /policies/preview', { body: draft })).status).toBe(403);
+    expect((await preview({ ...draft, tag_ids: [999] })).body.code).toBe('svc_tag_not_found');
+    expect((await preview({ ...draft, minimum_age: 5 })).body.code).toBe('rest_invalid_param');
+    const { body } = await app.rest('POST /tags/add', { body: { name: 'shops & bars' } });
+    expect((await preview({ ...draft, tag_ids: [body.data.id] })).body.data.summary).toContain(
+      'on sites with the tag "shops & bars".',
+    );
+  });
+
   it('lets fixes of known vulnerabilities pass at any age, if the policy says so', async () => {
     const young = { types: ['plugins'], minimum_age_days: 5 };
     const planned = async (more: object) =>

@@ -72,6 +72,8 @@ export async function approvals({ recorded, get, send }: Recorder, app: RestApp)
   await byApprover('POST', '/policies', 0, night);
   await byApprover('PUT', policy, policy_id, { enabled: false });
   await byApprover('PATCH', policy, policy_id, { minimum_age_days: 3 });
+  await byApprover('POST', '/policies/preview', 0, night);
+  await byApprover('POST', '/policies/preview', 0, { ...night, tag_ids: [999] });
   await get('/policies');
   await get(policy, { policy_id });
   await get(`${policy}/preview`, { policy_id });
@@ -569,6 +571,9 @@ async function rollouts({ get, send }: Pick<Recorder, 'get' | 'send'>, { db }: R
   const { body } = await send('POST', '/updates/plans', {}, { waves, window, per_page: 500 });
   await send('POST', '/updates/plans', {}, { slugs: ['no-such-slug'] });
   const { plan_id, digest } = body.plan;
+  await get('/updates/plans');
+  const spare = (await send('POST', '/updates/plans', {}, { waves: { canaries: 1 } })).body.plan;
+  for (let time = 0; time < 2; time++) await send('DELETE', '/updates/plans/{plan_id}', { plan_id: spare.plan_id });
   await send('POST', '/rollouts', {}, { plan_id, digest, dry_run: true });
   const { rollout_id } = (await send('POST', '/rollouts', {}, { plan_id, digest })).body;
   await send('POST', '/rollouts', {}, { plan_id, digest });

@@ -90,6 +90,57 @@ describe('over REST', () => {
   });
 });
 
+describe('plans that wait', () => {
+  it('are listed with their maker and what they come to, until they are started or discarded', async () => {
+    const read = { token: app.tokens.read };
+    const make = async (body: object) => (await app.rest('POST /updates/plans', { body })).body.plan;
+    const waiting = async () => (await app.rest('GET /updates/plans', read)).body;
+    const one = await make({ waves: { canaries: 1, soak_minutes: 7 } });
+    app.clock.move(1000);
+    const other = await make({ waves: { canaries: 2, soak_minutes: 7 } });
+    // A plan of nothing cannot be started.
+    await make({ slugs: ['shop'], minimum_age_days: 365 });
+    const { data, total } = await waiting();
+    expect(total).toBe(2);
+    expect(data).toEqual([
+      expect.objectContaining({ plan_id: other.plan_id, waves: [1, 2].map((wave) => other.waves[wave - 1]) }),
+      {
+        ...{ plan_id: one.plan_id, digest: one.digest, expires_at: one.expires_at },
+        made_by: 'read_write',
+        made_at: expect.stringMatching(/Z$/),
+        summary: expect.stringMatching(/^3 updates on 3 sites, first on 1 site, then on 2, 7 minutes apart\. /),
+        ...{ sites: SITES, updates: SITES, more_items: 0 },
+        waves: [
+          { wave: 1, sites: 1, updates: 1 },
+          { wave: 2, sites: 2, updates: 2 },
+        ],
+        by_item: [{ type: 'plugin', slug: 'shop/shop.php', new_version: '1.1', sites: SITES }],
+      },
+    ]);
+    const discard = (id: string, as = {}) => app.rest(`DELETE /updates/plans/${id}`, as);
+    expect((await discard(one.plan_id, read)).status).toBe(403);
+    expect((await discard(one.plan_id)).body.message).toBe('The plan was discarded.');
+    expect((await discard(one.plan_id)).body.code).toBe('svc_plan_not_found');
+    const start = (plan: { plan_id: string; digest: string }) =>
+      app.rest('POST /rollouts', { body: { plan_id: plan.plan_id, digest: plan.digest } });
+    expect((await start(one)).body.code).toBe('svc_plan_not_found');
+    const { rollout_id } = (await start(other)).body;
+    expect((await waiting()).total).toBe(0);
+    expect((await discard(other.plan_id)).body.code).toBe('svc_plan_not_found');
+    const items = (await app.rest(`GET /rollouts/${rollout_id}`, read)).body.data;
+    const names = (await app.rest('GET /sites/basic', read)).body.data;
+    expect(items.map((item: { site_name: string }) => item.site_name)).toEqual(
+      items.map(({ site_id }: { site_id: number }) => names.find((site: { id: number }) => site.id === site_id).name),
+    );
+    await app.rest(`POST /rollouts/${rollout_id}/abort`);
+    await make({ waves: { soak_minutes: 9 } });
+    expect((await waiting()).total).toBe(1);
+    app.clock.move(25 * 3_600_000);
+    expect((await waiting()).total).toBe(0);
+    await turn();
+  });
+});
+
 describe('a window', () => {
   it('is that of each site: a wave waits for the last of its sites', async () => {
     const window = { from: '02:00', to: '04:00' };

@@ -4,6 +4,7 @@ import { policyFields } from '../../../schemas/policy.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../runtime/once.js';
 import type { PolicyRow } from '../../store/policies/policies.js';
+import type { Ctx } from '../context.js';
 import type { PlanInput } from '../updates/rollouts/plan.js';
 
 export type PolicyInput = z.output<z.ZodObject<ReturnType<typeof policyFields>>>;
@@ -21,13 +22,38 @@ export function planOf({ approval: _approval, schedule: _schedule, window, ...fi
   return { ...filters, window: window ?? undefined };
 }
 
+/** Names by id; what is missing was deleted. */
+export type OwnerNames = Record<'tags' | 'clients', ReadonlyMap<number, string>>;
+
+/** Of the tags and clients of policies. */
+export function ownerNames({ store }: Pick<Ctx, 'store'>, definitions: readonly Definition[]): Promise<OwnerNames> {
+  const ids = (of: 'tag_ids' | 'client_ids') => [...new Set(definitions.flatMap((one) => one[of]))];
+  return store.policies.owners(ids('tag_ids'), ids('client_ids'));
+}
+
+/** Owners that are named; the others are counted. */
+const NAMED = 3;
+
+/** `the tag "Shops" or the tag "Blogs"`. */
+function ownersWords(ids: readonly number[], noun: 'tag' | 'client', names: ReadonlyMap<number, string>): string {
+  const named = ids.slice(0, NAMED).map((id) => JSON.stringify(names.get(id) ?? `${noun} ${id}, which is deleted`));
+  const more = ids.length > NAMED ? [`${ids.length - NAMED} more`] : [];
+  return `the ${noun} ${[...named, ...more].join(' or ')}`;
+}
+
+function sitesWords({ site_ids_or_domains: sites, tag_ids, client_ids }: Definition, names: OwnerNames): string {
+  if (sites.length + tag_ids.length + client_ids.length === 0) return 'all sites';
+  return [
+    sites.length === 0 ? 'sites' : sites.length === 1 ? '1 site' : `${sites.length} sites`,
+    ...(tag_ids.length === 0 ? [] : [`with ${ownersWords(tag_ids, 'tag', names.tags)}`]),
+    ...(client_ids.length === 0 ? [] : [`of ${ownersWords(client_ids, 'client', names.clients)}`]),
+  ].join(' ');
+}
+
 /** What it does when, for a person. */
-export function definitionWords(definition: Definition): string {
+export function definitionWords(definition: Definition, names: OwnerNames): string {
   const { types, level, slugs, exclude_slugs, minimum_age_days: age, only_vulnerable, vulnerable_at_once } = definition;
-  const { site_ids_or_domains: sites, tag_ids, client_ids, approval, schedule, window } = definition;
-  const counted = (list: readonly unknown[], one: string) =>
-    list.length === 0 ? [] : [`${list.length} ${one}${list.length === 1 ? '' : 's'}`];
-  const where = [...counted(sites, 'site'), ...counted(tag_ids, 'tag'), ...counted(client_ids, 'client')];
+  const { approval, schedule, window } = definition;
   const what = [
     types.length === 0 ? 'All updates' : `Updates of ${types.join(', ')}`,
     level.length === 0 ? '' : ` (${level.join(', ')})`,
@@ -40,5 +66,5 @@ export function definitionWords(definition: Definition): string {
   const days = schedule.days.length === 0 ? 'daily' : schedule.days.join(', ');
   const when = window === null ? '' : ` Sites are changed from ${window.from} to ${window.to} of their own time only.`;
   const who = approval === 'auto' ? 'started at once' : 'started once a person has approved it';
-  return `${what}, on ${where.length === 0 ? 'all sites' : `sites within ${where.join(' and ')}`}. Planned ${days} at ${schedule.at}, and ${who}.${when}`;
+  return `${what}, on ${sitesWords(definition, names)}. Planned ${days} at ${schedule.at}, and ${who}.${when}`;
 }

@@ -11,7 +11,7 @@ import { requireApprover } from '../approvals/approvers.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone, isScheduleOn } from '../settings/effects.js';
 import { checkPlanInput } from '../updates/rollouts/plan.js';
-import { type Definition, definitionOf, definitionWords, type PolicyInput, planOf } from './definition.js';
+import { definitionOf, definitionWords, ownerNames, type PolicyInput, planOf } from './definition.js';
 import { dueTimes } from './due.js';
 import { ofSettings } from './of-settings.js';
 
@@ -53,13 +53,17 @@ async function entriesOf(ctx: Ctx, rows: readonly PolicyRow[]): Promise<Entry[]>
   const now = ctx.clock.now();
   const zone = await dashboardZone(ctx);
   const running = !ctx.config.read_only && (await isScheduleOn(ctx));
+  const defined = rows.map((row) => ({ row, definition: definitionOf(row) }));
+  const names = await ownerNames(
+    ctx,
+    defined.map(({ definition }) => definition),
+  );
   return Promise.all(
-    rows.map(async (row) => {
-      const definition = definitionOf(row);
+    defined.map(async ({ row, definition }) => {
       const acts = row.enabled === 1 && running;
       return {
         ...{ policy_id: row.id, name: row.name, enabled: row.enabled === 1, acts },
-        summary: definitionWords(definition),
+        summary: definitionWords(definition, names),
         next_at: acts ? isoTime(dueTimes(definition.schedule, zone, now).next) : null,
         last: await lastOf(ctx, row),
       };
@@ -130,7 +134,7 @@ async function writeOf(ctx: Ctx, { name, enabled, ...definition }: PolicyInput) 
   return {
     ...{ name, name_key: fold(name), enabled: Number(enabled), definition: JSON.stringify(definition) },
     ...{ changed_by: ctx.actor.name, changed_at: ctx.clock.now() },
-    words: definitionWords(definition satisfies Definition),
+    words: definitionWords(definition, await ownerNames(ctx, [definition])),
   };
 }
 

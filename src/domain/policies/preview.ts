@@ -13,9 +13,9 @@ import { NO_NARROWING, narrowingOf, narrowSites } from '../extensions/offer-filt
 import { dashboardZone } from '../settings/effects.js';
 import { allSites } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
-import { planUpdatesOf } from '../updates/rollouts/plan.js';
+import { previewPlan } from '../updates/rollouts/plan.js';
 import { typeNumbers } from '../updates/updates.js';
-import { type Definition, definitionOf, planOf } from './definition.js';
+import { type Definition, definitionOf, definitionWords, ownerNames, planOf } from './definition.js';
 import { dueTimes } from './due.js';
 import { knownPolicy } from './policies.js';
 
@@ -33,15 +33,13 @@ const NOT_KNOWN = [
 /** Throws `svc_policy_not_found`, and what planning throws for its filters. */
 export async function previewPolicy(ctx: Ctx, id: number) {
   const policy = await knownPolicy(ctx, id);
-  const definition = definitionOf(policy);
-  const {
-    items: _items,
-    total: _total,
-    page: _page,
-    per_page: _size,
-    ...now
-  } = await planUpdatesOf(ctx, planOf(definition), 1, 1);
-  return { policy_id: id, name: policy.name, now, past: await pastOf(ctx, definition) };
+  return { policy_id: id, name: policy.name, ...(await previewDefinition(ctx, definitionOf(policy))) };
+}
+
+/** The same of one that is not stored. Throws what planning throws for its filters. */
+export async function previewDefinition(ctx: Ctx, definition: Definition) {
+  const summary = definitionWords(definition, await ownerNames(ctx, [definition]));
+  return { summary, now: await previewPlan(ctx, planOf(definition)), past: await pastOf(ctx, definition) };
 }
 
 interface Version {

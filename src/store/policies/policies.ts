@@ -1,7 +1,7 @@
 /** Policies, and what became of the newest time at which each was due. Every step is one conditional write. */
 
 import type { POLICY_STATES } from '../../../schemas/policy.js';
-import type { Db, Row } from '../driver/db.js';
+import { type Db, type Row, sql } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
 import { IN } from '../driver/sql-fragments.js';
 import { DONE_LOG, windows, within } from '../driver/windows.js';
@@ -124,6 +124,16 @@ export function createPolicies(db: Db) {
         [state, detail, approval_id ?? null, id, due_at],
       );
       return changes === 1;
+    },
+
+    /** Names of tags and clients by id. */
+    async owners(tags: readonly number[], clients: readonly number[]) {
+      const [tagRows = [], clientRows = []] = await db.read([
+        sql(`SELECT id, name FROM tag WHERE id ${IN}`, idList(tags)),
+        sql(`SELECT id, name FROM client WHERE id ${IN}`, idList(clients)),
+      ]);
+      const named = (rows: readonly Row[]) => new Map(rows.map(({ id, name }) => [Number(id), String(name)]));
+      return { tags: named(tagRows), clients: named(clientRows) };
     },
 
     /** Versions that were first on offer since then, with the sites of these that still have them on offer. */

@@ -2,6 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { readPage } from '../driver/lists.js';
 import { insertRow } from '../driver/rows.js';
 import { IN } from '../driver/sql-fragments.js';
 import type { Protection } from '../safety/changes.js';
@@ -11,8 +12,9 @@ import { DOWN } from '../updates/plan.js';
 export interface PlanRow extends Row {
   id: string;
   digest: string;
-  /** The credential that made it. */
+  /** The credential that made it, and its name then. */
   maker: string;
+  maker_name: string;
   created_at: number;
   expires_at: number;
   /** JSON. */
@@ -94,6 +96,50 @@ export function createRolloutPlans(db: Db) {
           ),
         ),
       ]);
+    },
+
+    /** Those that can still be started, newest first, one page, with what their items come to. */
+    async waiting(now: number, items: number, page: number, perPage: number) {
+      const where = `WHERE expires_at > ? AND ${UNUSED} AND ${FREE}
+        AND EXISTS (SELECT 1 FROM rollout_plan_item i WHERE i.plan_id = rollout_plan.id)`;
+      const { items: plans, total } = await readPage<PlanRow>(
+        db,
+        sql(`SELECT * FROM rollout_plan ${where} ORDER BY created_at DESC, id`, now),
+        sql(`SELECT count(*) AS n FROM rollout_plan ${where}`, now),
+        page,
+        perPage,
+      );
+      const ids = JSON.stringify(plans.map(({ id }) => id));
+      const [waves = [], versions = []] = await db.read([
+        sql(
+          `SELECT plan_id, wave, count(DISTINCT site_id) AS sites, count(*) AS updates FROM rollout_plan_item
+           WHERE plan_id ${IN} GROUP BY plan_id, wave ORDER BY wave`,
+          ids,
+        ),
+        sql(
+          `SELECT * FROM (SELECT plan_id, type, slug, new_version, count(*) AS sites, count(*) OVER (PARTITION BY plan_id) AS versions,
+             row_number() OVER (PARTITION BY plan_id ORDER BY count(*) DESC, type, slug, new_version) AS nth
+           FROM rollout_plan_item WHERE plan_id ${IN} GROUP BY plan_id, type, slug, new_version) WHERE nth <= ? ORDER BY nth`,
+          ids,
+          items,
+        ),
+      ]);
+      return {
+        plans,
+        total,
+        waves: waves as unknown as { plan_id: string; wave: number; sites: number; updates: number }[],
+        versions: versions as unknown as (Version & {
+          plan_id: string;
+          new_version: string;
+          sites: number;
+          versions: number;
+        })[],
+      };
+    },
+
+    /** Deletes one that can be listed as waiting; false if there is no such plan. */
+    async discard(id: string): Promise<boolean> {
+      return (await db.run(`DELETE FROM rollout_plan WHERE id = ? AND ${UNUSED} AND ${FREE}`, [id])).changes === 1;
     },
 
     find(id: string): Promise<PlanRow | undefined> {

@@ -55,6 +55,7 @@ export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
   protection: string;
   /** Null: the site was removed. */
   site_url: string | null;
+  site_name: string | null;
   state: RolloutItemState;
   code: string;
   message: string;
@@ -452,7 +453,7 @@ export function createRollouts(db: Db) {
       return readPage<RolloutItem>(
         db,
         sql(
-          `SELECT p.site_id, s.url AS site_url, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, p.wave,
+          `SELECT p.site_id, s.url AS site_url, s.name AS site_name, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, p.wave,
              ${STATE} AS state, coalesce(i.code, w.code, '') AS code, coalesce(i.message, w.message, '') AS message, o.run_id,
              coalesce(i.change_id, w.change_id) AS change_id
            FROM ${ITEMS} LEFT JOIN site s ON s.id = p.site_id WHERE r.id = ?${text} ORDER BY p.wave, p.site_id, p.type, p.slug`,

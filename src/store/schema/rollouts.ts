@@ -16,6 +16,8 @@ CREATE TABLE rollout_plan (
   digest TEXT NOT NULL,
   -- The credential that made it, and whose later plans take its place.
   maker TEXT NOT NULL,
+  -- Its name then.
+  maker_name TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   -- JSON: the rules of its rollout.

@@ -11,7 +11,7 @@ import type { z } from '../../../../schemas/zod.js';
 import { credentialOf } from '../../../runtime/actor.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { groupBy } from '../../../runtime/group-by.js';
-import { isoTime } from '../../../runtime/iso-time.js';
+import { timestampOf } from '../../../runtime/iso-time.js';
 import { turnForEach } from '../../../runtime/turns.js';
 import type { PlanItem, PlanRow } from '../../../store/rollouts/plans.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
@@ -32,8 +32,9 @@ import { divided } from './waves.js';
 const DAY_MS = 86_400_000;
 /** How long a plan can be started. */
 const LIFE_MS = DAY_MS;
-/** Items counted one by one, and sites named per reason. */
-const ITEMS = 5;
+/** Items counted one by one. */
+export const ITEMS = 5;
+/** Sites named per reason. */
 const NAMED = 5;
 /** Anyone who may read may plan, and the thread that plans also does the work of others: they come in between. */
 const turn = turnForEach();
@@ -59,6 +60,19 @@ interface LeftOut {
 
 /** Plans, keeps the plan, and returns a page of it. */
 export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, perPage: number): Promise<Plan> {
+  const { rules, items, left } = await drawnUp(ctx, input);
+  const { id: plan_id, digest, expires_at } = await kept(ctx, rules, items);
+  const life = { plan_id, digest, expires_at: timestampOf(expires_at) };
+  return { ...life, ...planView(rules, items, left), ...pageOf(items, page, perPage) };
+}
+
+/** What the same plan would say, without its items: nothing is kept, so it cannot be started. */
+export async function previewPlan(ctx: Ctx, input: PlanInput) {
+  const { rules, items, left } = await drawnUp(ctx, input);
+  return planView(rules, items, left);
+}
+
+async function drawnUp(ctx: Ctx, input: PlanInput) {
   const rules = rulesOf(input);
   const { offers, left, ages, down, guarded, elsewhere } = await chosenOffers(ctx, input);
   const waves = await wavesOf(ctx, input, offers, down, guarded);
@@ -84,8 +98,7 @@ export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, pe
     };
   });
   items.sort((a, b) => a.wave - b.wave || a.site_id - b.site_id || a.type - b.type || (a.slug < b.slug ? -1 : 1));
-  const plan = await kept(ctx, rules, items);
-  return { ...planView(plan, rules, items, left), ...pageOf(items, page, perPage) };
+  return { rules, items, left };
 }
 
 /** Throws as planning would for what names nothing, and for what contradicts itself. */
@@ -250,6 +263,7 @@ async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise
     id: `plan_${randomUUID()}`,
     digest,
     maker,
+    maker_name: ctx.actor.name,
     created_at: now,
     expires_at: now + LIFE_MS,
     rules: JSON.stringify(rules),
@@ -258,7 +272,7 @@ async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise
   return plan;
 }
 
-function planView(plan: PlanRow, rules: Rules, items: readonly Planned[], left: readonly LeftOut[]) {
+function planView(rules: Rules, items: readonly Planned[], left: readonly LeftOut[]) {
   const protection = { guard: 0, reinstall: 0, none: 0 };
   const best = new Map<number, Planned['protection']>();
   for (const { site_id, protection } of items)
@@ -304,9 +318,6 @@ function planView(plan: PlanRow, rules: Rules, items: readonly Planned[], left: 
     'Nothing was changed.',
   ];
   return {
-    plan_id: plan.id,
-    digest: plan.digest,
-    expires_at: isoTime(plan.expires_at) ?? '',
     summary: summary.filter((text) => text !== '').join(' '),
     ...{ sites: best.size, updates: items.length, waves, by_item, more_items: Math.max(0, common.length - ITEMS) },
     ...{ protection, risks, left_out },

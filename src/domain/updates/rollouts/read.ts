@@ -118,9 +118,9 @@ function wordOf(type: number) {
 }
 
 function itemOf({ type, code, message, ...row }: RolloutItem): Rollout['items'][number] {
-  const { wave, site_id, site_url, slug, old_version, new_version, state, run_id, change_id } = row;
+  const { wave, site_id, site_url, site_name, slug, old_version, new_version, state, run_id, change_id } = row;
   return {
-    ...{ wave, site_id, site_url, type: wordOf(type), slug, old_version, new_version, state },
+    ...{ wave, site_id, site_url, site_name, type: wordOf(type), slug, old_version, new_version, state },
     ...(code === '' ? {} : { code }),
     ...(message === '' ? {} : { message: cut(message, LONGEST) }),
     ...{ run_id, change_id },

@@ -51,11 +51,7 @@ export async function startRollout(ctx: Ctx, input: StartInput) {
 async function viewOf(ctx: Ctx, { plan_id, digest }: StartInput) {
   const { rolloutPlans, rollouts } = ctx.store;
   const plan = await rolloutPlans.find(plan_id);
-  if (plan === undefined)
-    throw new ServiceError('svc_plan_not_found', 'There is no plan with this id.', {
-      field: 'plan_id',
-      advice: 'Make it again with plan-updates-v1: plans are kept for a day.',
-    });
+  if (plan === undefined) throw planNotFound();
   const known = await rollouts.ofPlan(plan_id);
   if (plan.digest !== digest || (known === undefined && plan.expires_at <= ctx.clock.now())) throw planChanged();
   const items = await rolloutPlans.items(plan_id);
@@ -70,6 +66,14 @@ async function viewOf(ctx: Ctx, { plan_id, digest }: StartInput) {
   const sites = sizes.reduce((sum, wave) => sum + wave.sites, 0);
   const summary = wavesWords(items.length, sites, sizes, JSON.parse(plan.rules) as Rules);
   return { rollout_id: known?.id, summary, waves: sizes.length, sites, updates: items.length };
+}
+
+/** No plan that can be started has the id. */
+export function planNotFound(): ServiceError {
+  return new ServiceError('svc_plan_not_found', 'There is no plan with this id.', {
+    field: 'plan_id',
+    advice: 'Make it again with plan-updates-v1: plans are kept for a day.',
+  });
 }
 
 function planChanged(): ServiceError {

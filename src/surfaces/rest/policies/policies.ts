@@ -1,9 +1,9 @@
 /** Routes of policies of updates (REST §7): anyone may read them; changing them needs the right to approve. */
 
-import { policyEntry, policyFields, policyPreview, policyRecord } from '../../../../schemas/policy.js';
+import { draftPreview, policyEntry, policyFields, policyPreview, policyRecord } from '../../../../schemas/policy.js';
 import { z } from '../../../../schemas/zod.js';
 import { addPolicy, changePolicy, deletePolicy, getPolicy, listPolicies } from '../../../domain/policies/policies.js';
-import { previewPolicy } from '../../../domain/policies/preview.js';
+import { previewDefinition, previewPolicy } from '../../../domain/policies/preview.js';
 import { once } from '../../../runtime/once.js';
 import { int, paging } from '../params.js';
 import { listRoute, type Route, route } from '../route.js';
@@ -36,6 +36,20 @@ export const policies: readonly Route[] = [
     params: () => z.object(policyFields()),
     returns: () => writtenOf(policyRecord()),
     answer: async (input, ctx) => ({ message: 'The policy was created.', data: await addPolicy(ctx, input) }),
+  }),
+  route({
+    on: 'POST /policies/preview',
+    change: 'approvals',
+    body: 'required',
+    fails: [404],
+    summary: 'Preview a policy before it is created or changed',
+    description: 'With all that it is to be set to. Stores nothing and contacts no site.',
+    params: () => z.object(policyFields()),
+    returns: () => recordOf(draftPreview()),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    answer: async ({ name: _name, enabled: _enabled, ...definition }, ctx) => ({
+      data: await previewDefinition(ctx, definition),
+    }),
   }),
   route({
     on: 'GET /policies/{policy_id}',

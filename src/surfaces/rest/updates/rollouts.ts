@@ -8,16 +8,18 @@ import {
   rolloutEntry,
   rolloutShape,
   startShape,
+  waitingPlan,
 } from '../../../../schemas/rollout.js';
 import { z } from '../../../../schemas/zod.js';
 import { controlRollout, type RolloutAction } from '../../../domain/updates/rollouts/control.js';
 import { planUpdatesOf } from '../../../domain/updates/rollouts/plan.js';
 import { getRollout, listRollouts } from '../../../domain/updates/rollouts/read.js';
 import { previewStart, startRollout } from '../../../domain/updates/rollouts/start.js';
+import { discardPlan, listWaitingPlans } from '../../../domain/updates/rollouts/waiting-plans.js';
 import { once } from '../../../runtime/once.js';
 import { csv, flag, paging, text } from '../params.js';
 import { listRoute, type Route, type RouteAnswer, route } from '../route.js';
-import { listOf } from '../schemas/records.js';
+import { listOf, writtenOf } from '../schemas/records.js';
 
 const PAGED = { items: true, total: true, page: true, per_page: true } as const;
 const rolloutId = () => text(100).describe('As given in the answer of a start.');
@@ -67,6 +69,25 @@ export const rollouts: readonly Route[] = [
       const { page: _page, per_page: _size, ...shown } = plan;
       return { message: shown.summary, total, page, per_page, data, plan: shown };
     },
+  }),
+  listRoute({
+    on: 'GET /updates/plans',
+    summary: 'List plans that were made and can still be started, newest first',
+    description: 'The 50 newest, each for a day; not those of policies.',
+    params: () => z.object({ ...paging(10, 50) }),
+    returns: () => listOf(waitingPlan()),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    list: ({ page, per_page }, ctx) => listWaitingPlans(ctx, page, per_page),
+  }),
+  route({
+    on: 'DELETE /updates/plans/{plan_id}',
+    // No site is changed: it only cannot be started any more.
+    change: () => [],
+    fails: [404],
+    summary: 'Discard a plan that was not started',
+    params: () => z.object({ plan_id: text(100) }),
+    returns: () => writtenOf(z.object({ plan_id: z.string() })),
+    answer: async ({ plan_id }, ctx) => ({ message: 'The plan was discarded.', data: await discardPlan(ctx, plan_id) }),
   }),
   listRoute({
     on: 'GET /rollouts',
