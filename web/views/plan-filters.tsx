@@ -1,5 +1,6 @@
 /** What the plan of updates is narrowed to: kinds, sizes, a client, tags and a search, kept in the address. */
 
+import { Chips } from '../parts/chips.js';
 import { SearchField } from '../parts/field.js';
 import { FilterBar } from '../parts/filter-bar.js';
 import { OwnerField } from '../parts/owners.js';
@@ -95,35 +96,5 @@ export function Choices({ query, filters, filter }: ChoicesProps) {
         onChange={(without) => filter({ without })}
       />
     </FilterBar>
-  );
-}
-
-interface ChipsProps<T extends string> {
-  label: string;
-  all: readonly T[];
-  chosen: readonly T[];
-  word: (one: T) => string;
-  choose: (chosen: readonly T[]) => void;
-}
-
-function Chips<T extends string>({ label, all, chosen, word, choose }: ChipsProps<T>) {
-  return (
-    <fieldset class="chips" aria-label={label}>
-      {all.map((one) => {
-        const on = chosen.includes(one);
-        return (
-          <button
-            key={one}
-            type="button"
-            class="chip"
-            aria-pressed={on}
-            disabled={on && chosen.length === 1}
-            onClick={() => choose(all.filter((each) => (each === one ? !on : chosen.includes(each))))}
-          >
-            {word(one)}
-          </button>
-        );
-      })}
-    </fieldset>
   );
 }
