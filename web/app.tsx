@@ -25,6 +25,10 @@ const Runs = lazy(() => import('./views/runs.js').then(({ Runs }) => Runs));
 const Run = lazy(() => import('./views/run.js').then(({ Run }) => Run));
 const Rollouts = lazy(() => import('./views/rollouts.js').then(({ Rollouts }) => Rollouts));
 const Rollout = lazy(() => import('./views/rollout.js').then(({ Rollout }) => Rollout));
+const Policies = lazy(() => import('./views/policies.js').then(({ Policies }) => Policies));
+const Policy = lazy(() => import('./views/policy.js').then(({ Policy }) => Policy));
+const EditPolicy = lazy(() => import('./views/policy.js').then(({ EditPolicy }) => EditPolicy));
+const NewPolicy = lazy(() => import('./views/policy.js').then(({ NewPolicy }) => NewPolicy));
 const Monitors = lazy(() => import('./views/monitors.js').then(({ Monitors }) => Monitors));
 const History = lazy(() => import('./views/history.js').then(({ History }) => History));
 const Clients = lazy(() => import('./views/clients.js').then(({ Clients }) => Clients));
@@ -83,6 +87,10 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/runs/:id" component={Run} />
           <Route path="/rollouts" component={Rollouts} />
           <Route path="/rollouts/:id" component={Rollout} />
+          <Route path="/policies" component={Policies} />
+          <Route path="/policies/new" component={NewPolicy} />
+          <Route path="/policies/:id" component={Policy} />
+          <Route path="/policies/:id/edit" component={EditPolicy} />
           <Route path="/monitors" component={Monitors} />
           <Route path="/history" component={History} />
           <Route path="/clients" component={Clients} />

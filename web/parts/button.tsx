@@ -74,14 +74,15 @@ export function AddButton({ text, onClick }: { text: string; onClick: () => void
 interface LinkProps extends Look {
   href: string;
   children: ComponentChildren;
+  label?: string;
   /** Opens a new tab. */
   outside?: boolean;
 }
 
-export function LinkButton({ href, children, outside = false, ...look }: LinkProps) {
+export function LinkButton({ href, children, label, outside = false, ...look }: LinkProps) {
   const apart = outside ? { target: '_blank', rel: 'noopener noreferrer' } : {};
   return (
-    <a class={classOf(look)} href={href} {...apart}>
+    <a class={classOf(look)} href={href} aria-label={label} {...apart}>
       {look.icon && <Icon of={look.icon} />}
       <span>{children}</span>
     </a>

@@ -2,14 +2,16 @@
 
 interface ChipsProps<T extends string> {
   label: string;
+  /** The label is visible: in a form, as that of other fields. */
+  labelled?: boolean;
   all: readonly T[];
   chosen: readonly T[];
   word: (one: T) => string;
   choose: (chosen: readonly T[]) => void;
 }
 
-export function Chips<T extends string>({ label, all, chosen, word, choose }: ChipsProps<T>) {
-  return (
+export function Chips<T extends string>({ label, labelled = false, all, chosen, word, choose }: ChipsProps<T>) {
+  const chips = (
     <fieldset class="chips" aria-label={label}>
       {all.map((one) => {
         const on = chosen.includes(one);
@@ -27,5 +29,12 @@ export function Chips<T extends string>({ label, all, chosen, word, choose }: Ch
         );
       })}
     </fieldset>
+  );
+  if (!labelled) return chips;
+  return (
+    <div class="field">
+      <span aria-hidden="true">{label}</span>
+      {chips}
+    </div>
   );
 }

@@ -23,8 +23,8 @@ function useNotes(name: string | undefined, hint: string | undefined) {
       ...(ids === '' ? {} : { 'aria-describedby': ids }),
       ...(refusal === undefined ? {} : { 'aria-invalid': true }),
     },
-    notes: (
-      <>
+    notes: (hint || refusal) && (
+      <div class="notes">
         {hint && (
           <p class="hint" id={`${id}-hint`}>
             {hint}
@@ -35,7 +35,7 @@ function useNotes(name: string | undefined, hint: string | undefined) {
             {refusal}
           </p>
         )}
-      </>
+      </div>
     ),
   };
 }

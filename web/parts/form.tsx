@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api/client.js';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
-import { CurrentForm } from './form-state.js';
+import { CurrentForm, isOf } from './form-state.js';
 import { wordsOf } from './states.js';
 
 interface Props {
@@ -64,7 +64,7 @@ export function FormEnd({ send, cancel }: { send: string; cancel?: () => void })
 /** Refusals of parameters that have no field. */
 function Rest({ of: refused, fields }: { of: ApiError; fields: ReadonlySet<string> }) {
   const reasons = Object.entries(refused.reasons);
-  const rest = reasons.filter(([name]) => !fields.has(name));
+  const rest = reasons.filter(([name]) => ![...fields].some((field) => isOf(field, name)));
   if (reasons.length > 0 && rest.length === 0) return null;
   const lines = rest.length > 0 ? rest.map(([name, reason]) => `${name}: ${reason}`) : [wordsOf(refused)];
   return (

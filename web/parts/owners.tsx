@@ -5,6 +5,7 @@ import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { t } from '../texts/texts.js';
 import { Check, SelectField, TextField } from './field.js';
+import { Picked } from './picked.js';
 import { listOf } from './query.js';
 import { number } from './time.js';
 
@@ -96,6 +97,35 @@ export function OwnerField({ kind, label, any, value, onChange, hidden = false, 
         ]}
       />
     </>
+  );
+}
+
+interface SomeProps extends Pick<OneProps, 'kind' | 'label' | 'any' | 'name'> {
+  chosen: readonly number[];
+  onChange: (chosen: readonly number[]) => void;
+}
+
+/** Chooses any number of them, one by one: in little space, however many there are. */
+export function OwnerPicker({ kind, label, any, chosen, onChange, name }: SomeProps) {
+  const { items, none, searching, hint } = useOwners(kind, chosen);
+  if (none && chosen.length === 0) return null;
+  const nameOf = (id: number) => items.find((one) => one.id === id)?.name ?? `#${id}`;
+  return (
+    <div>
+      {searching}
+      <SelectField
+        label={label}
+        value=""
+        onChange={(value) => value !== '' && onChange([...chosen, Number(value)])}
+        {...(name === undefined ? {} : { name })}
+        options={[
+          ['', chosen.length === 0 ? any : t.owners.another[kind]],
+          ...items.filter(({ id }) => !chosen.includes(id)).map((one) => [String(one.id), one.name] as const),
+          ...(hint === undefined ? [] : [['more', hint, true] as const]),
+        ]}
+      />
+      <Picked keys={chosen} word={nameOf} remove={(id) => onChange(chosen.filter((one) => one !== id))} />
+    </div>
   );
 }
 

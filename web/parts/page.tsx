@@ -55,7 +55,7 @@ export function Card({
   children,
   id,
 }: {
-  title?: string;
+  title?: ComponentChildren;
   actions?: ComponentChildren;
   children: ComponentChildren;
   id?: string;

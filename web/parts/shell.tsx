@@ -93,8 +93,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** Views under another one, with an address of their own. */
+const UNDER: Readonly<Record<string, readonly string[]>> = { '/updates': ['/rollouts', '/policies', '/runs'] };
+
 function isAt(path: string, to: string): boolean {
-  return to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`);
+  if (to === '/') return path === '/';
+  return [to, ...(UNDER[to] ?? [])].some((one) => path === one || path.startsWith(`${one}/`));
 }
 
 export function Mark() {

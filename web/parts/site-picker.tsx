@@ -1,28 +1,41 @@
 /** Chooses any number of sites by searching: those chosen stay above the matches. */
 
-import { X } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { TextField } from './field.js';
+import { Picked } from './picked.js';
 
 const MATCHES = 8;
 
-interface Props {
+/** The id of a site, or what a call that was not made here named it by. */
+export type SiteRef = number | string;
+
+interface Props<R extends SiteRef> {
   label: string;
   /** Said while none is chosen. */
-  none: string;
-  chosen: readonly number[];
-  onChange: (ids: readonly number[]) => void;
+  none?: string;
+  chosen: readonly R[];
+  onChange: (chosen: readonly (R | number)[]) => void;
+  /** Of the field, for errors about it. */
+  name?: string;
   /** How many can be chosen. */
   most?: number;
   /** The field takes the focus when it appears. */
   focus?: boolean;
 }
 
-export function SitePicker({ label, none, chosen, onChange, most = Number.POSITIVE_INFINITY, focus = false }: Props) {
+export function SitePicker<R extends SiteRef = number>({
+  label,
+  none,
+  chosen,
+  onChange,
+  name,
+  most = Number.POSITIVE_INFINITY,
+  focus = false,
+}: Props<R>) {
   const [search, setSearch] = useState('');
   const found = useLoad(
     `picker:${search}`,
@@ -34,42 +47,36 @@ export function SitePicker({ label, none, chosen, onChange, most = Number.POSITI
     },
     { keepShown: true },
   );
-  const include = [...chosen].sort((a, b) => a - b);
+  const include = chosen.filter((one): one is R & number => typeof one === 'number').sort((a, b) => a - b);
   const named = useLoad(
-    chosen.length === 0 ? null : `picked:${include}`,
+    include.length === 0 ? null : `picked:${include}`,
     (signal) => answer(api.GET('/sites/basic', { params: { query: { include } }, signal })).then(({ data }) => data),
     { keepShown: true },
   );
-  const known = new Map([...(found.data ?? []), ...(named.data ?? [])].map((site) => [site.id, site]));
-  const nameOf = (id: number) => known.get(id)?.name ?? `#${id}`;
+  const known = new Map<SiteRef, { name: string; url: string }>(
+    [...(found.data ?? []), ...(named.data ?? [])].map((site) => [site.id, site]),
+  );
+  const nameOf = (of: SiteRef) => known.get(of)?.name ?? (typeof of === 'number' ? `#${of}` : of);
   /** With the address where others have the same name. */
-  const titleOf = (id: number) =>
-    chosen.some((other) => other !== id && nameOf(other) === nameOf(id))
-      ? `${nameOf(id)} (${t.address(known.get(id)?.url ?? '')})`
-      : nameOf(id);
-  const matches = (found.data ?? []).filter(({ id }) => !chosen.includes(id));
+  const titleOf = (of: R) =>
+    chosen.some((other) => other !== of && nameOf(other) === nameOf(of))
+      ? `${nameOf(of)} (${t.address(known.get(of)?.url ?? '')})`
+      : nameOf(of);
+  const matches = (found.data ?? []).filter(({ id }) => !chosen.some((one) => one === id));
   return (
     <div>
       {chosen.length < most && (
-        <TextField label={label} type="search" value={search} onInput={setSearch} focus={focus} />
+        <TextField
+          label={label}
+          type="search"
+          value={search}
+          onInput={setSearch}
+          focus={focus}
+          {...(name === undefined ? {} : { name })}
+        />
       )}
-      {chosen.length === 0 && <p class="muted small">{none}</p>}
-      {chosen.length > 0 && (
-        <ul class="picked">
-          {chosen.map((id) => (
-            <li key={id}>
-              <Button
-                small
-                icon={X}
-                label={t.recipients.without(titleOf(id))}
-                onClick={() => onChange(chosen.filter((one) => one !== id))}
-              >
-                {titleOf(id)}
-              </Button>
-            </li>
-          ))}
-        </ul>
-      )}
+      {chosen.length === 0 && none !== undefined && <p class="muted small">{none}</p>}
+      <Picked keys={chosen} word={titleOf} remove={(one) => onChange(chosen.filter((other) => other !== one))} />
       {chosen.length < most && matches.length > 0 && (
         <ul class="picked found" aria-label={t.sites.search}>
           {matches.map(({ id, name, url }) => (

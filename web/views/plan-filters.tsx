@@ -8,7 +8,7 @@ import { listOf, type Query, useTyped } from '../parts/query.js';
 import { t } from '../texts/texts.js';
 import { TYPES } from './update-item.js';
 
-const LEVELS = ['patch', 'minor', 'major'] as const;
+export const LEVELS = ['patch', 'minor', 'major'] as const;
 /** WordPress itself cannot be rolled back: it is chosen on purpose. */
 const STANDARD = TYPES.filter((type) => type !== 'core');
 

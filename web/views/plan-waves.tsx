@@ -8,17 +8,14 @@ import { refresh } from '../api/load.js';
 import type { paths } from '../api/schema.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { Check, SelectField, TextField, useText } from '../parts/field.js';
-import { Form } from '../parts/form.js';
-import { OwnerField } from '../parts/owners.js';
-import { number } from '../parts/time.js';
-import { trying } from '../parts/toast.js';
+import { Form, FormEnd } from '../parts/form.js';
 import { t } from '../texts/texts.js';
 import { type Choice, choice, EVERYTHING } from './plan-choice.js';
 import { type Filters, narrowed } from './plan-filters.js';
-import { rolloutAddress, WAVE } from './rollout-states.js';
-import { bareSlug } from './run-states.js';
+import { Digest, PlanShown } from './plan-shown.js';
+import { startPlan } from './start-rollout.js';
 import { REST_TYPE } from './update-item.js';
+import { useWaves, useWindow, WaveFields, WindowFields } from './wave-rules.js';
 
 /** What a plan is narrowed to here. */
 interface Body {
@@ -67,45 +64,24 @@ export function InWaves({ filters, left, none }: { filters: Filters; left: Choic
   );
 }
 
-const DAYS = { all: [], week: ['mon', 'tue', 'wed', 'thu', 'fri'], end: ['sat', 'sun'] } as const;
-
 function PlanInWaves({ body, close }: { body: Body; close: () => void }) {
   const { route } = useLocation();
-  const canaries = useText();
-  const [tag, setTag] = useState('');
-  const soak = useText('60');
-  const haltSites = useText('3');
-  const haltPercent = useText('20');
-  const [approve, setApprove] = useState(false);
-  const [windowed, setWindowed] = useState(false);
-  const [days, setDays] = useState<keyof typeof DAYS>('all');
-  const from = useText('02:00');
-  const to = useText('04:00');
+  const waves = useWaves();
+  const window = useWindow();
   const [plan, setPlan] = useState<Planned | null>(null);
 
   const ask = async () => {
-    const waves = {
-      ...(canaries.value === '' ? {} : { canaries: Number(canaries.value) }),
-      ...(tag === '' ? {} : { canary_tag_ids: [Number(tag)] }),
-      soak_minutes: Number(soak.value),
-      halt_sites: Number(haltSites.value),
-      halt_percent: Number(haltPercent.value),
-      approve,
-    };
-    const window = { days: [...DAYS[days]], from: from.value, to: to.value };
-    const asked = { ...body, waves, ...(windowed ? { window } : {}), per_page: 1 };
+    const hours = window.body();
+    const asked = { ...body, waves: waves.body(), ...(hours === null ? {} : { window: hours }), per_page: 1 };
     setPlan((await answer(api.POST('/updates/plans', { body: asked }))).plan);
+    refresh('rollouts:plans');
   };
-  const start = async ({ plan_id, digest }: Planned) => {
-    const started = await trying(async () => {
-      const { message, rollout_id } = await answer(api.POST('/rollouts', { body: { plan_id, digest } }));
-      choice.set(EVERYTHING);
-      refresh('rollouts:', 'now:', 'updates:');
-      if (rollout_id !== undefined) route(rolloutAddress(rollout_id));
-      return message;
-    });
+  const start = async (shown: Planned) => {
+    const address = await startPlan(shown);
     // A plan that has lapsed, or a change that needs an approval: it is asked for again.
-    if (!started) setPlan(null);
+    if (address === null) return setPlan(null);
+    choice.set(EVERYTHING);
+    route(address);
   };
 
   if (plan !== null)
@@ -123,114 +99,18 @@ function PlanInWaves({ body, close }: { body: Body; close: () => void }) {
           </>
         }
       >
-        <Shown plan={plan} />
+        <PlanShown plan={plan} />
+        <Digest of={plan.digest} />
       </Dialog>
     );
-  const count = (label: string, text: ReturnType<typeof useText>, name: string, required = true, hint?: string) => (
-    <TextField
-      label={label}
-      type="number"
-      name={name}
-      required={required}
-      {...(hint === undefined ? {} : { hint })}
-      {...text}
-    />
-  );
   return (
     <Dialog wide title={t.waves.title} onClose={close}>
       <Form onSubmit={ask}>
         <p>{t.waves.about}</p>
-        <div class="rules">
-          {count(t.waves.canaries, canaries, 'waves.canaries', false, t.waves.canariesHint)}
-          <OwnerField
-            kind="tags"
-            label={t.waves.canaryTag}
-            any={t.sites.anyTag}
-            value={tag}
-            onChange={setTag}
-            name="waves.canary_tag_ids"
-          />
-          {count(t.waves.soak, soak, 'waves.soak_minutes')}
-          {count(t.waves.haltSites, haltSites, 'waves.halt_sites')}
-          {count(t.waves.haltPercent, haltPercent, 'waves.halt_percent')}
-        </div>
-        <Check label={t.waves.approve} checked={approve} onChange={setApprove} />
-        <Check label={t.waves.window} checked={windowed} onChange={setWindowed} />
-        {windowed && (
-          <div class="rules">
-            <SelectField
-              label={t.waves.days}
-              value={days}
-              onChange={(next) => setDays(next as keyof typeof DAYS)}
-              options={(['all', 'week', 'end'] as const).map((one) => [one, t.waves.dayWords[one]] as const)}
-            />
-            <TextField label={t.waves.from} type="time" required name="window" {...from} />
-            <TextField label={t.waves.to} type="time" required {...to} />
-          </div>
-        )}
-        <div class="row end">
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" type="submit">
-            {t.waves.show}
-          </Button>
-        </div>
+        <WaveFields of={waves} />
+        <WindowFields of={window} />
+        <FormEnd send={t.waves.show} cancel={close} />
       </Form>
     </Dialog>
-  );
-}
-
-/** The plan as the service answers it: nothing has been done. */
-function Shown({ plan: { summary, waves, by_item, more_items, risks, left_out } }: { plan: Planned }) {
-  return (
-    <div class="waves-plan">
-      <p>{summary}</p>
-      {waves.length > 0 && (
-        <ol class="tallies">
-          {waves.map(({ wave, sites, updates }) => (
-            <li key={wave} class={`tally ${WAVE.waiting.tone}`}>
-              <strong>{t.rollouts.waveTitle(wave, sites)}</strong>
-              <span>{t.waves.updates(updates)}</span>
-            </li>
-          ))}
-        </ol>
-      )}
-      {risks.length > 0 && (
-        <>
-          <h3>{t.waves.risks}</h3>
-          <ul class="lines">
-            {risks.map(({ risk, updates, sites }) => (
-              <li key={risk}>
-                {t.waves.risk[risk]} <span class="muted">{t.plan.sum(updates, sites)}</span>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      {by_item.length > 0 && (
-        <>
-          <h3>{t.waves.items}</h3>
-          <ul class="lines">
-            {by_item.map(({ type, slug, new_version, sites }) => (
-              <li key={`${type} ${slug} ${new_version}`}>
-                {bareSlug(slug)} {new_version} <span class="muted">{t.updates.onSites(sites)}</span>
-              </li>
-            ))}
-          </ul>
-          {more_items > 0 && <p class="muted">{t.now.more(number(more_items))}</p>}
-        </>
-      )}
-      {left_out.length > 0 && (
-        <>
-          <h3>{t.waves.leftOut}</h3>
-          <ul class="lines">
-            {left_out.map(({ reason, updates, sites }) => (
-              <li key={reason}>
-                {t.waves.reason(reason)} <span class="muted">{t.waves.leftCount(updates, sites)}</span>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-    </div>
   );
 }

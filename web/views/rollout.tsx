@@ -30,6 +30,7 @@ import {
 } from './rollout-states.js';
 import { RolloutState } from './rollouts.js';
 import { runAddress } from './run-address.js';
+import { SiteLink, siteTitle } from './run-matrix.js';
 import { bareSlug } from './run-states.js';
 import { UndoChange } from './undo-change.js';
 
@@ -95,8 +96,7 @@ export function Rollout() {
             <Tallies rollout={told} />
             {told.halted_items.map(({ type, slug, version, site_id }) => (
               <p key={`${type} ${slug} ${version}`} class="note">
-                {t.rollouts.haltedItem(bareSlug(slug), version)}{' '}
-                <a href={`/sites/${site_id}`}>{t.site.number(site_id)}</a>
+                {t.rollouts.haltedItem(bareSlug(slug), version)} <SiteLink items={data} site={site_id} />
               </p>
             ))}
             <Steer rollout={told} />
@@ -106,6 +106,7 @@ export function Rollout() {
                 wave={wave}
                 over={told.next === ''}
                 items={data.filter((item) => item.wave === wave.wave)}
+                all={data}
               />
             ))}
             <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
@@ -224,7 +225,15 @@ function Steer({ rollout }: { rollout: Entry }) {
   );
 }
 
-function WaveCard({ wave, over, items }: { wave: Wave; over: boolean; items: readonly Item[] }) {
+interface WaveProps {
+  wave: Wave;
+  over: boolean;
+  items: readonly Item[];
+  /** Of all waves: names may repeat in another one. */
+  all: readonly Item[];
+}
+
+function WaveCard({ wave, over, items, all }: WaveProps) {
   const stopped = over && (wave.state === 'running' || wave.state === 'soaking');
   const sites = new Map<number, Item[]>();
   for (const item of items) sites.set(item.site_id, [...(sites.get(item.site_id) ?? []), item]);
@@ -271,7 +280,7 @@ function WaveCard({ wave, over, items }: { wave: Wave; over: boolean; items: rea
       <ul class="cells wave">
         {[...sites].map(([site, own]) => (
           <li key={site}>
-            <SiteCell site={site} items={own} />
+            <SiteCell site={site} items={own} all={all} />
           </li>
         ))}
       </ul>
@@ -281,13 +290,11 @@ function WaveCard({ wave, over, items }: { wave: Wave; over: boolean; items: rea
 
 const worstOf = (items: readonly Item[]) =>
   ORDER.find((state) => items.some((item) => item.state === state)) ?? 'untouched';
-const siteName = ({ site_url, site_id }: Item) => (site_url === null ? t.site.number(site_id) : t.address(site_url));
 
 /** A site, by the worst of its updates. */
-function SiteCell({ site, items }: { site: number; items: readonly Item[] }) {
-  const [first] = items;
+function SiteCell({ site, items, all }: { site: number; items: readonly Item[]; all: readonly Item[] }) {
   const { tone, icon } = ITEM[worstOf(items)];
-  if (first === undefined) return null;
+  const { name, address } = siteTitle(all, site);
   const said = items
     .map(
       ({ slug, old_version, new_version, state }) =>
@@ -297,7 +304,10 @@ function SiteCell({ site, items }: { site: number; items: readonly Item[] }) {
   return (
     <a class={`cell ${tone}`} href={`/sites/${site}?tab=updates`} title={said}>
       <Icon of={icon} class={tone === 'busy' ? 'turning' : ''} />
-      <span>{siteName(first)}</span>
+      <span>
+        {name}
+        {address !== null && <span class="address">{address}</span>}
+      </span>
       <span class="unseen">{said}</span>
     </a>
   );
@@ -319,7 +329,9 @@ function Trouble({ items }: { items: readonly Item[] }) {
           <li key={`${item.site_id} ${item.type} ${item.slug}`}>
             <span class="under">
               <Badge {...ITEM[item.state]}>{t.rollouts.item[item.state]}</Badge>
-              <a href={`/sites/${item.site_id}?tab=updates`}>{siteName(item)}</a>
+              <span>
+                <SiteLink items={items} site={item.site_id} tab="?tab=updates" />
+              </span>
               <span>{t.now.change(bareSlug(item.slug), item.old_version, item.new_version)}</span>
             </span>
             {item.message !== undefined && <span class="muted small">{item.message}</span>}

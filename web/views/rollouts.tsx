@@ -14,6 +14,7 @@ import { number, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { ROLLOUT, type RolloutEntry, rolloutAddress } from './rollout-states.js';
 import { UpdateTabs } from './update-tabs.js';
+import { WaitingPlans } from './waiting-plans.js';
 
 const PER_PAGE = 20;
 
@@ -29,6 +30,7 @@ export function Rollouts() {
   return (
     <Page title={t.rollouts.all} about={rollouts.data && t.rollouts.count(number(rollouts.data.total))}>
       <UpdateTabs at="rollouts" />
+      <WaitingPlans />
       <Loaded of={rollouts} rows={6}>
         {({ data, total }) =>
           data.length === 0 ? (

@@ -90,15 +90,22 @@ function Cell({ item, named = false }: { item: Item; named?: boolean }) {
   );
 }
 
-/** By name; with the address, where names repeat. */
-export function SiteLink({ items, site, tab = '' }: { items: readonly Item[]; site: number; tab?: string }) {
+type Named = Pick<Item, 'site_id' | 'site_name' | 'site_url'>;
+
+/** The name of a site; and its address, where names repeat. */
+export function siteTitle(items: readonly Named[], site: number): { name: string; address: string | null } {
   const own = items.find(({ site_id }) => site_id === site);
   const name = own?.site_name ?? t.site.number(site);
   const repeats = items.some(({ site_id, site_name }) => site_id !== site && site_name === name);
+  return { name, address: repeats && own?.site_url != null ? t.address(own.site_url) : null };
+}
+
+export function SiteLink({ items, site, tab = '' }: { items: readonly Named[]; site: number; tab?: string }) {
+  const { name, address } = siteTitle(items, site);
   return (
     <>
       <a href={`/sites/${site}${tab}`}>{name}</a>
-      {repeats && own?.site_url != null && <span class="address">{t.address(own.site_url)}</span>}
+      {address !== null && <span class="address">{address}</span>}
     </>
   );
 }

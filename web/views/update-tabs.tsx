@@ -1,4 +1,4 @@
-/** The views of updates: the plan of all, the list by item, the rollouts, and the runs. */
+/** The views of updates: the plan of all, the list by item, the rollouts, the policies, and the runs. */
 
 import { Subtabs } from '../parts/subtabs.js';
 import { t } from '../texts/texts.js';
@@ -7,6 +7,7 @@ const VIEWS = [
   ['/updates/plan', 'plan'],
   ['/updates', 'items'],
   ['/rollouts', 'rollouts'],
+  ['/policies', 'policies'],
   ['/runs', 'runs'],
 ] as const;
 
