@@ -9,10 +9,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { build } from 'esbuild';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
 import type { HttpListener } from '../../src/surfaces/http/server.js';
 import { initializeParams, sessionFacts } from '../../src/surfaces/mcp/session-ids.js';
 import { launchChromium } from '../support/chromium.js';
-import { type TestApp, testApp } from '../support/harness.js';
+import { SYSTEM, type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
 import { newKey } from '../support/logins.js';
 import { needs } from '../support/needs.js';
@@ -24,6 +25,10 @@ const VIEWS: Record<string, string> = {
   'svc-safe-update-site-v1': 'ui://sitefleet/update',
   'svc-run-updates-v1': 'ui://sitefleet/update',
   'svc-get-run-v1': 'ui://sitefleet/update',
+  'svc-plan-updates-v1': 'ui://sitefleet/rollout',
+  'svc-start-rollout-v1': 'ui://sitefleet/rollout',
+  'svc-get-rollout-v1': 'ui://sitefleet/rollout',
+  'svc-control-rollout-v1': 'ui://sitefleet/rollout',
 };
 const DECLARED = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } };
 const BAD = { slug: 'harbour-forms/harbour-forms.php', from: '3.8.2', to: '3.9.0' };
@@ -54,7 +59,7 @@ beforeAll(async () => {
   listener = await serveLocally(await app.service.http());
 });
 
-const endpoint = () => new URL(`${listener.url}/mcp`);
+const endpoint = () => new URL(`${listener.url}/mcp?toolsets=default,monitoring,rollouts`);
 const requestInit = () => ({ headers: { authorization: `Bearer ${token}` } });
 const clients = {
   '2025-11-25': async (capabilities: object) => {
@@ -127,6 +132,7 @@ describe('a view in the reference host', needs('chromium'), () => {
     const script = outputFiles[0]?.text ?? '';
     browser = await launchChromium();
     page = await browser.newPage({ baseURL: listener.url });
+    page.setDefaultTimeout(30_000);
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
@@ -145,6 +151,16 @@ describe('a view in the reference host', needs('chromium'), () => {
       theme,
     });
     return page.frameLocator('iframe');
+  }
+
+  /** A view leaves its ground to the host, whose colour axe cannot see. */
+  async function findings(theme: 'light' | 'dark'): Promise<string[]> {
+    const frame = await (await page.locator('iframe').elementHandle())?.contentFrame();
+    if (frame == null) throw new Error('the view has no frame');
+    await frame.evaluate((dark) => {
+      document.body.style.background = dark ? '#1f1f1f' : '#ffffff';
+    }, theme === 'dark');
+    return seriousFindings(frame);
   }
 
   it('shows the brief, and all cases of a matter on demand', async () => {
@@ -234,14 +250,59 @@ describe('a view in the reference host', needs('chromium'), () => {
     for (const theme of ['light', 'dark'] as const) {
       const again = await show('svc-get-run-v1', { run_id: runs[0]?.run_id }, theme);
       await again.locator('.headline').getByText('would have broken').waitFor();
-      const frame = await (await page.locator('iframe').elementHandle())?.contentFrame();
-      if (frame == null) throw new Error('the view has no frame');
-      // A view leaves its ground to the host, whose colour axe cannot see.
-      await frame.evaluate((dark) => {
-        document.body.style.background = dark ? '#1f1f1f' : '#ffffff';
-      }, theme === 'dark');
-      expect(await seriousFindings(frame)).toEqual([]);
+      expect(await findings(theme)).toEqual([]);
     }
+  });
+
+  it('shows a plan in waves, starts it when pressed twice, and then its sites, green or rolled back, and why it was halted', async () => {
+    const SLUG = 'tide-tables/tide-tables.php';
+    for (const index of [0, 1]) {
+      const site_id_or_domain = ids[index];
+      const { state } = app.fleet.site(index);
+      for (const plugin of state.plugins) plugin.update = null;
+      const update = { version: '2.0', requiresPhp: '7.4', requiresWp: '6.0' };
+      Object.assign(state.plugins[0] as object, {
+        ...{ slug: SLUG, name: 'Tide Tables', version: '1.0', active: true, mustUse: false, update },
+      });
+      await app.call('install-site-guard', { site_id_or_domain });
+      await app.call('update-site', { site_id_or_domain, name: 'Harbour' });
+      await app.call('sync-sites', { site_ids_or_domains: [site_id_or_domain] });
+    }
+    app.fleet.site(1).faults.breaks = { [`${SLUG}@2.0`]: 'fatal' };
+    const waves = { canaries: 1, canary_sites: [ids[0]], soak_minutes: 0, halt_sites: 1 };
+    const view = await show('svc-plan-updates-v1', { types: ['plugins'], slugs: [SLUG], waves });
+    await view.getByText('2 updates on 2 sites, in 2 waves.').waitFor();
+    await view.getByText('Wave 2: 1 site').waitFor();
+    await view.getByRole('button', { name: 'Start the rollout' }).click();
+    await view.getByText('Starts 2 updates on 2 sites: first on 1 site, then wave by wave.').waitFor();
+    const rollouts = async () => (await app.call('list-rollouts')).rollouts;
+    expect(await rollouts()).toEqual([]);
+    await view.getByRole('button', { name: 'Yes, do it' }).click();
+    await view.getByRole('heading', { name: 'Rollout' }).waitFor();
+    await expect
+      .poll(
+        async () => {
+          await advanceRollouts(app.ctx({ actor: SYSTEM }));
+          return (await rollouts())[0].state;
+        },
+        { timeout: 60_000, interval: 200 },
+      )
+      .toBe('halted');
+    const shown = async (halted: FrameLocator) => {
+      await halted.locator('.headline .badge', { hasText: 'Halted' }).waitFor();
+      // Names that repeat are told apart.
+      expect(await halted.locator('.sites .badge.good').innerText()).toContain('Harbour (127.0.0.1');
+      expect(await halted.locator('.sites .badge.warn').innerText()).toContain('site-0001');
+      await halted.getByText(/Version 2\.0 broke the site\. .* rolled back to 1\.0/).waitFor();
+      expect(await halted.locator('.problem').innerText()).toMatch(/the limit is 1/);
+    };
+    await shown(view);
+    expect(await findings('light')).toEqual([]);
+    expect(await view.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    // Anyone who asks for it sees the same.
+    const { rollout_id } = (await rollouts())[0];
+    await shown(await show('svc-get-rollout-v1', { rollout_id }, 'dark'));
+    expect(await findings('dark')).toEqual([]);
   });
 
   it('asks no other host, and the console stays silent', () => {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const VIEWS = { brief: 'The fleet now', job: 'A job', update: 'Updates' };
+const VIEWS = { brief: 'The fleet now', job: 'A job', update: 'Updates', rollout: 'A rollout' };
 
 /** @param {string} folder output folder; it is emptied first */
 export async function buildApps(folder) {

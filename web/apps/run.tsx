@@ -1,12 +1,11 @@
 /** A run of updates inside an assistant: read until it has ended, what each site and item did, and one sentence of all. */
 
 import { CircleCheck, CircleDashed, CircleMinus, LoaderCircle, OctagonX, Undo2 } from 'lucide';
-import { useEffect, useState } from 'preact/hooks';
 import { Badge, type Tone } from '../parts/badge.js';
 import { Progress } from '../parts/progress.js';
-import { textOf } from './frame.js';
 import type { Host } from './host.js';
 import { Matrix, type Placed } from './matrix.js';
+import { readPages, usePolled } from './polled.js';
 import { say } from './texts.js';
 
 interface Item extends Placed {
@@ -43,42 +42,16 @@ const EVERY_MS = 2000;
 const PER_PAGE = 20;
 const PAGES = 10;
 
-/** The run with its first items. Rejects with what the tool answered. */
-async function readRun(host: Host, run_id: string): Promise<Run> {
-  const items: Item[] = [];
-  for (let page = 1; ; page += 1) {
-    const result = await host.call('svc-get-run-v1', { run_id, page, per_page: PER_PAGE });
-    if (result.isError === true) throw new Error(textOf(result));
-    const run = result.structuredContent as unknown as Run;
-    items.push(...run.items);
-    if (page === PAGES || run.items.length === 0 || items.length >= run.total) return { ...run, items };
-  }
-}
-
 /** The run of this id; until it is read, what is known of it. */
 export function useRun(host: Host, run_id: string, known?: Run): { run: Run | undefined; problem: string } {
-  const [run, setRun] = useState(known);
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    if (!host.canCall) return undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let left = false;
-    const look = () =>
-      readRun(host, run_id).then(
-        (next) => {
-          if (left) return;
-          setRun(next);
-          if (next.state === 'running') timer = setTimeout(look, EVERY_MS);
-        },
-        (error: Error) => setProblem(error.message),
-      );
-    void look();
-    return () => {
-      left = true;
-      clearTimeout(timer);
-    };
-  }, [run_id]);
-  return { run, problem };
+  const { told, problem } = usePolled<Run>(
+    host,
+    run_id,
+    () => readPages(host, 'svc-get-run-v1', { run_id, per_page: PER_PAGE }, PAGES),
+    ({ state }) => (state === 'running' ? EVERY_MS : null),
+    known,
+  );
+  return { run: told, problem };
 }
 
 export function RunView({ run, problem }: { run: Run | undefined; problem: string }) {

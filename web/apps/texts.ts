@@ -1,5 +1,7 @@
 /** Texts of the views inside assistants, in English. */
 
+const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+
 export const say = {
   waiting: 'Waiting for the answer…',
   cancelled: 'The call was cancelled.',
@@ -63,6 +65,49 @@ export const say = {
       skipped: 'skipped',
       unknown: 'unknown',
     },
+  },
+  rollout: {
+    plan: 'The plan',
+    title: 'Rollout',
+    updates: (count: number) => plural(count, 'update', 'updates'),
+    sites: (count: number) => plural(count, 'site', 'sites'),
+    onSites: (count: number) => `on ${plural(count, 'site', 'sites')}`,
+    on: (updates: number, sites: number) =>
+      `${plural(updates, 'update', 'updates')} on ${plural(sites, 'site', 'sites')}`,
+    planned: (what: string, waves: number) => `${what}, ${waves === 1 ? 'in one wave' : `in ${waves} waves`}.`,
+    wave: (wave: number, sites: number) => `Wave ${wave}: ${plural(sites, 'site', 'sites')}`,
+    protection: {
+      guard: 'with a guard: what breaks is rolled back',
+      reinstall: 'without a guard: the old version can only be reinstalled',
+      none: 'where nothing can be rolled back',
+    },
+    items: 'What is updated',
+    moreItems: (count: number) => `and ${count} more`,
+    risks: 'Risks',
+    risk: {
+      major: 'Major version',
+      site_down: 'The site is down',
+      no_guard: 'No guard on the site',
+      no_roll_back: 'Cannot be rolled back',
+      quarantined_elsewhere: 'Broke another site',
+      not_in_first_wave: 'Not tried in the first wave',
+    },
+    leftOut: 'Left out',
+    digest: 'Exactly this plan is started. Its digest:',
+    start: 'Start the rollout',
+    sure: (what: string, sites: number) =>
+      `Starts ${what}: first on ${plural(sites, 'site', 'sites')}, then wave by wave. It halts by itself when updates do harm.`,
+    state: { running: 'In progress', paused: 'Paused', completed: 'Completed', halted: 'Halted', aborted: 'Aborted' },
+    waits: (wave: number) => `Wave ${wave} waits for approval`,
+    waveState: { waiting: 'Not begun', running: 'At work', soaking: 'Watched', done: 'Done' },
+    stopped: 'Stopped',
+    approve: (wave: number) => `Approve wave ${wave}`,
+    approveSure: 'The next wave begins now.',
+    pause: 'Pause',
+    resume: 'Resume',
+    abort: 'Abort',
+    abortSure: 'Sites at work are finished, and no other begins. It cannot be resumed.',
+    untouched: 'never touched',
   },
   update: {
     plan: 'What would be updated',

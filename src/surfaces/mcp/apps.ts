@@ -43,6 +43,13 @@ const APPS: readonly App[] = [
     description: 'Shows the plan of updates, and what their run does on each site and item.',
     operations: ['svc/safe-update-site-v1', 'svc/run-updates-v1', 'svc/get-run-v1'],
   },
+  {
+    uri: 'ui://sitefleet/rollout',
+    file: 'rollout.html',
+    title: 'A rollout',
+    description: 'Shows the plan of a rollout, starts it, and shows its waves with their sites until it ends.',
+    operations: ['svc/plan-updates-v1', 'svc/start-rollout-v1', 'svc/get-rollout-v1', 'svc/control-rollout-v1'],
+  },
 ];
 
 /** Views make no network requests: all their data comes through the client. */

@@ -25,7 +25,11 @@ async function show({ tool: name, args, token, theme }: Shown): Promise<void> {
   );
   shown = client;
   const headers = { authorization: `Bearer ${token}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', location.href), { requestInit: { headers } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('/mcp?toolsets=default,monitoring,rollouts', location.href), {
+      requestInit: { headers },
+    }),
+  );
   const { tools } = await client.listTools();
   const tool = tools.find((one) => one.name === name);
   const uri = tool === undefined ? undefined : getToolUiResourceUri(tool);
