@@ -36,7 +36,7 @@ export async function call(config: Config, name: string, input: string, options:
   const watch = watchProgress(name);
   try {
     const operation = findOperation(service.operations, name);
-    const raw = parseInput(input === '-' ? await text(process.stdin) : input);
+    const raw = await readInput(input, `sitefleet call list-sites-v1 '{"page": 2}'`);
     const caller = { ...localCaller(signal), progress: watch.progress };
     const answer = await service.invoke(operation, raw, caller);
     watch.stop();
@@ -108,11 +108,13 @@ function findOperation(operations: readonly GroupedOperation[], name: string): G
   });
 }
 
-function parseInput(input: string): unknown {
+/** The JSON of an argument, or of stdin for `-`. @param example of a call, for the advice */
+export async function readInput(argument: string, example: string): Promise<unknown> {
+  const input = argument === '-' ? await text(process.stdin) : argument;
   if (input.trim() === '') return {};
   const json = readJson(input);
   if (json.problem === undefined) return json.value;
   throw new ServiceError('rest_invalid_json', `The input ${json.problem}.`, {
-    advice: `Quote it for the shell: sitefleet call list-sites-v1 '{"page": 2}'.`,
+    advice: `Quote it for the shell: ${example}.`,
   });
 }

@@ -271,6 +271,51 @@ approvals
     (await import('./approvals.js')).rules(readConfig(), preset, options),
   );
 
+const policies = program.command('policies').description('updates that are planned at set times');
+const policyId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+policies
+  .command('list')
+  .description('list the policies, with what became of each')
+  .option('--json', 'print JSON')
+  .action(async (options: JsonFlag) => (await import('./policies.js')).list(readConfig(), options));
+policies
+  .command('show')
+  .description('print all that a policy is set to, as JSON')
+  .argument('<id>', '', policyId)
+  .action(async (id: number) => (await import('./policies.js')).show(readConfig(), id));
+policies
+  .command('preview')
+  .description('what a policy would do now, and would have done in the last 30 days; changes nothing')
+  .argument('<id or json>', 'a policy, or what one would be set to')
+  .option('--json', 'print JSON')
+  .action(async (which: string, options: JsonFlag) =>
+    (await import('./policies.js')).preview(readConfig(), which, options),
+  );
+policies
+  .command('set')
+  .description('create a policy, or change one')
+  .argument('<json>', 'what it is set to, as REST takes it; "-" reads it from stdin')
+  .option('--id <id>', 'change only the given members of this one', policyId)
+  .option('--json', 'print JSON')
+  .action(async (input: string, options: JsonFlag & { id?: number }) =>
+    (await import('./policies.js')).set(readConfig(), input, options),
+  );
+for (const word of ['on', 'off'] as const)
+  policies
+    .command(word)
+    .description(`switch a policy ${word}`)
+    .argument('<id>', '', policyId)
+    .option('--json', 'print JSON')
+    .action(async (id: number, options: JsonFlag) =>
+      (await import('./policies.js')).turn(readConfig(), id, word === 'on', options),
+    );
+policies
+  .command('delete')
+  .description('delete a policy; what it started goes on')
+  .argument('<id>', '', policyId)
+  .option('--json', 'print JSON')
+  .action(async (id: number, options: JsonFlag) => (await import('./policies.js')).remove(readConfig(), id, options));
+
 const jobs = program.command('jobs').description('queued jobs');
 jobs
   .command('list')

@@ -224,7 +224,8 @@ function acceptedMethods(run: 'GET' | 'POST', effect: Effect, deletes: boolean):
   return methods;
 }
 
-function parseInput(schema: AnyObject, raw: unknown): unknown {
+/** The input as the schema parses it. Throws `ability_invalid_input`, which names the field. */
+export function parseInput<S extends AnyObject>(schema: S, raw: unknown): z.output<S> {
   const result = schema.safeParse(raw ?? {});
   if (result.success) return result.data;
   throw invalidInput(result.error, raw);

@@ -1,34 +1,19 @@
 /** Approving in the shell, by a process that knows nothing of the one that was asked: the request outlives both. */
 
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { decide, listRequests, rules } from '../../src/cli/approvals.js';
-import { setCommand } from '../../src/cli/current-command.js';
 import { tempFolder } from '../support/cleanup.js';
 import { testConfig } from '../support/config.js';
 import { newKey } from '../support/logins.js';
+import { printed as printedBy, shown as shownBy } from '../support/printed.js';
 import { SHELL, ways } from './client.js';
 
 const config = testConfig({ db: `file:${join(tempFolder('approvals'), 'fleet.db')}` });
 
-/** What a command prints, on either output. */
-async function shown(command: () => Promise<void>): Promise<string> {
-  const lines: string[] = [];
-  const take = (text: unknown) => {
-    lines.push(String(text));
-    return true;
-  };
-  const outputs = [process.stdout, process.stderr].map((output) => vi.spyOn(output, 'write').mockImplementation(take));
-  try {
-    setCommand({ name: 'sitefleet approvals', arguments: [] });
-    await command();
-  } finally {
-    for (const output of outputs) output.mockRestore();
-  }
-  return lines.join('');
-}
-
-const printed = async (command: () => Promise<void>) => JSON.parse(await shown(command));
+const NAME = 'sitefleet approvals';
+const shown = (command: () => Promise<void>) => shownBy(NAME, command);
+const printed = (command: () => Promise<void>) => printedBy(NAME, command);
 
 it('a request outlives the process that was asked, and its approval the one that gave it', async () => {
   const first = await ways({ sites: 1, realClock: true, config });

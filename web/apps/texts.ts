@@ -96,7 +96,7 @@ export const say = {
     digest: 'Exactly this plan is started. Its digest:',
     start: 'Start the rollout',
     sure: (what: string, sites: number) =>
-      `Starts ${what}: first on ${plural(sites, 'site', 'sites')}, then wave by wave. It halts by itself when updates do harm.`,
+      `Starts ${what}: first on ${plural(sites, 'site', 'sites')}, then wave by wave. It halts on its own when updates do harm.`,
     state: { running: 'In progress', paused: 'Paused', completed: 'Completed', halted: 'Halted', aborted: 'Aborted' },
     waits: (wave: number) => `Wave ${wave} waits for approval`,
     waveState: { waiting: 'Not begun', running: 'At work', soaking: 'Watched', done: 'Done' },

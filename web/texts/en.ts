@@ -518,7 +518,7 @@ export const en = {
     startWord: { ask: 'After a person has approved the plan', auto: 'At once' },
     startText: {
       ask: 'Each time, its plan waits under Approvals for a day.',
-      auto: 'Nobody is asked. The waves still halt by themselves when updates do harm.',
+      auto: 'Nobody is asked. The waves still halt on their own when updates do harm.',
     },
     enabled: 'Switched on',
     preview: 'Show the preview',

@@ -14,7 +14,7 @@ type Rules = paths['/policies/{policy_id}']['get']['responses'][200]['content'][
 type Waves = NonNullable<Rules['waves']>;
 type Window = NonNullable<Rules['window']>;
 
-export const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof WEEK)[number];
 
 /** All days are sent as none. */

@@ -23,7 +23,7 @@ export function planOf({ approval: _approval, schedule: _schedule, window, ...fi
 }
 
 /** Names by id; what is missing was deleted. */
-export type OwnerNames = Record<'tags' | 'clients', ReadonlyMap<number, string>>;
+type OwnerNames = Record<'tags' | 'clients', ReadonlyMap<number, string>>;
 
 /** Of the tags and clients of policies. */
 export function ownerNames({ store }: Pick<Ctx, 'store'>, definitions: readonly Definition[]): Promise<OwnerNames> {
