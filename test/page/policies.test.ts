@@ -114,7 +114,6 @@ describe('policies on the page', needs('chromium'), () => {
     await page.goto(`${served.url}/policies/${id}/edit`);
     await page.getByRole('button', { name: 'Remove Same' }).first().waitFor();
     const preview = page.getByRole('button', { name: 'Show the preview' });
-    await page.getByText('Change the waves and when they halt').click();
     await page.getByLabel('Sites in the later waves').fill('4, many');
     await preview.click();
     const field = page.getByLabel('Sites in the later waves');
@@ -134,7 +133,7 @@ describe('policies on the page', needs('chromium'), () => {
       for (const path of ['/policies', `/policies/${id}`, `/policies/${id}/edit`]) {
         await page.goto(`${served.url}${path}`);
         await page
-          .getByText(path.endsWith('edit') ? 'On which sites' : 'Planned sat, sun at 04:15')
+          .getByText(path.endsWith('edit') ? 'On which sites' : 'Planned Sat, Sun at 04:15')
           .first()
           .waitFor();
         await painted(page);

@@ -56,7 +56,7 @@ export function SitePicker<R extends SiteRef = number>({
   const known = new Map<SiteRef, { name: string; url: string }>(
     [...(found.data ?? []), ...(named.data ?? [])].map((site) => [site.id, site]),
   );
-  const nameOf = (of: SiteRef) => known.get(of)?.name ?? (typeof of === 'number' ? `#${of}` : of);
+  const nameOf = (of: SiteRef) => known.get(of)?.name ?? (typeof of === 'number' ? `#${of}` : t.address(of));
   /** With the address where others have the same name. */
   const titleOf = (of: R) =>
     chosen.some((other) => other !== of && nameOf(other) === nameOf(of))

@@ -509,6 +509,7 @@ export const en = {
     clients: 'Sites of any of these clients',
     sites: 'Only these sites',
     when: 'When',
+    days: 'Starts on',
     at: 'Starts at',
     atHint: 'In the time zone of the settings.',
     waves: 'In waves',

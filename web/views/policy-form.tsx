@@ -125,7 +125,7 @@ export function PolicyForm({ of }: { of?: Stored & { policy_id: number } }) {
           <What of={fields} />
           <Where of={fields} />
           <When of={fields} />
-          <Waves of={fields} />
+          <Waves of={fields} shown={of !== undefined} />
           <Card title={t.policies.approval}>
             <SelectField
               label={t.policies.start}
@@ -232,7 +232,7 @@ function Where({ of }: { of: Fields }) {
 function When({ of }: { of: Fields }) {
   return (
     <Card title={t.policies.when}>
-      <DayChips label={t.waves.days} chosen={of.days} choose={of.setDays} />
+      <DayChips label={t.policies.days} chosen={of.days} choose={of.setDays} />
       <div class="rules">
         <TextField label={t.policies.at} hint={t.policies.atHint} type="time" required name="schedule.at" {...of.at} />
       </div>
@@ -241,14 +241,14 @@ function When({ of }: { of: Fields }) {
   );
 }
 
-/** Folded: the usual rules do for most. */
-function Waves({ of }: { of: Fields }) {
+/** Folded in a new one: the usual rules do for most. */
+function Waves({ of, shown }: { of: Fields; shown: boolean }) {
   const { refused } = useContext(CurrentForm);
   const wrong = Object.keys(refused?.reasons ?? {}).some((name) => name.startsWith('waves'));
   return (
     <Card title={t.policies.waves}>
       <p class="hint">{t.waves.about}</p>
-      <details open={wrong}>
+      <details open={wrong || shown}>
         <summary>{t.policies.wavesOpen}</summary>
         <div class="inner">
           <WaveFields of={of.waves} />

@@ -50,12 +50,16 @@ function sitesWords({ site_ids_or_domains: sites, tag_ids, client_ids }: Definit
   ].join(' ');
 }
 
+const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
 /** What it does when, for a person. */
 export function definitionWords(definition: Definition, names: OwnerNames): string {
   const { types, level, slugs, exclude_slugs, minimum_age_days: age, only_vulnerable, vulnerable_at_once } = definition;
   const { approval, schedule, window } = definition;
   const what = [
-    types.length === 0 ? 'All updates' : `Updates of ${types.join(', ')}`,
+    types.length === 0
+      ? 'All updates'
+      : `Updates of ${types.map((type) => (type === 'core' ? 'WordPress' : type)).join(', ')}`,
     level.length === 0 ? '' : ` (${level.join(', ')})`,
     only_vulnerable ? ' that fix known vulnerabilities' : '',
     slugs.length === 0 ? '' : `, only ${slugs.join(', ')}`,
@@ -63,7 +67,7 @@ export function definitionWords(definition: Definition, names: OwnerNames): stri
     age === 0 ? '' : `, ${age} ${age === 1 ? 'day' : 'days'} after they were first on offer`,
     age > 0 && vulnerable_at_once ? ' or at once if they fix a known vulnerability' : '',
   ].join('');
-  const days = schedule.days.length === 0 ? 'daily' : schedule.days.join(', ');
+  const days = schedule.days.length === 0 ? 'daily' : schedule.days.map(capitalized).join(', ');
   const when = window === null ? '' : ` Sites are changed from ${window.from} to ${window.to} of their own time only.`;
   const who = approval === 'auto' ? 'started at once' : 'started once a person has approved it';
   return `${what}, on ${sitesWords(definition, names)}. Planned ${days} at ${schedule.at}, and ${who}.${when}`;
