@@ -58,6 +58,7 @@ it('routes that are not a GET have one, and no GET has', () => {
   const own = routes.filter(({ change }) => change === 'approvals').map(({ key }) => key);
   expect(own).toEqual([
     'POST /policies',
+    'POST /policies/preview',
     'PUT|PATCH /policies/{policy_id}',
     'DELETE /policies/{policy_id}',
     'POST /approvals/{approval_id}/approve',

@@ -96,7 +96,9 @@ export function Rollout() {
             <Tallies rollout={told} />
             {told.halted_items.map(({ type, slug, version, site_id }) => (
               <p key={`${type} ${slug} ${version}`} class="note">
-                {t.rollouts.haltedItem(bareSlug(slug), version)} <SiteLink items={data} site={site_id} />
+                <span>
+                  {t.rollouts.haltedItem(bareSlug(slug), version)} <SiteLink items={data} site={site_id} />
+                </span>
               </p>
             ))}
             <Steer rollout={told} />
