@@ -3,14 +3,18 @@
 import { vi } from 'vitest';
 import { setCommand } from '../../src/cli/current-command.js';
 
-/** On either output. @param name of the command, as it is logged */
-export async function shown(name: string, command: () => Promise<void>): Promise<string> {
+/** @param name of the command, as it is logged @param streams what counts; default: both */
+export async function shown(
+  name: string,
+  command: () => Promise<void>,
+  streams: readonly NodeJS.WriteStream[] = [process.stdout, process.stderr],
+): Promise<string> {
   const lines: string[] = [];
   const take = (text: unknown) => {
     lines.push(String(text));
     return true;
   };
-  const outputs = [process.stdout, process.stderr].map((output) => vi.spyOn(output, 'write').mockImplementation(take));
+  const outputs = streams.map((output) => vi.spyOn(output, 'write').mockImplementation(take));
   try {
     setCommand({ name, arguments: [] });
     await command();
@@ -22,5 +26,5 @@ export async function shown(name: string, command: () => Promise<void>): Promise
 
 /** As JSON. */
 export async function printed(name: string, command: () => Promise<void>) {
-  return JSON.parse(await shown(name, command));
+  return JSON.parse(await shown(name, command, [process.stdout]));
 }
