@@ -1,8 +1,7 @@
 /** Formats answers of operations for people: lists as tables, other members line by line. */
 
-import { cleanLine } from '../../schemas/text.js';
 import { withRealDomains } from '../runtime/real-domains.js';
-import { tableText } from './output.js';
+import { oneLine, tableText } from './output.js';
 
 /** Wider cells are truncated. */
 const CELL = 60;
@@ -37,5 +36,5 @@ function tableOf(items: readonly Item[]): string {
 /** One line, without terminal escapes. */
 function cellText(value: unknown): string {
   const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-  return cleanLine(withRealDomains(text), CELL);
+  return oneLine(withRealDomains(text), CELL);
 }

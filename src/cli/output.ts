@@ -45,7 +45,12 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
 
 /** A tab or a line break would start another cell, and a terminal would act on an escape or a change of direction. */
 function cellText(cell: Cell): string {
-  return cell === null ? '' : cleanLine(String(cell), Number.MAX_SAFE_INTEGER);
+  return cell === null ? '' : oneLine(String(cell), Number.MAX_SAFE_INTEGER);
+}
+
+/** One line without invisible characters; where some separated words, a blank is left. */
+export function oneLine(text: string, max: number): string {
+  return cleanLine(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '), max);
 }
 
 /** Columns as wide as their widest cell. */
