@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { equal, type Fragment, fragment, IN } from '../driver/sql-fragments.js';
+import { equal, type Fragment, fragment } from '../driver/sql-fragments.js';
 import { DONE_LOG, windows, within } from '../driver/windows.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 import { MARK_COLUMNS, marked, NOT_ASIDE } from './marks.js';
@@ -198,45 +198,38 @@ const VULNERABLE = "'vulnerable:' || g.package_id || ':' || g.newest";
 /** Whether a site works. */
 const OF_SITE = ['after_update', 'down', 'disconnected', 'unreachable'] as const satisfies MatterName[];
 
-interface CountedKind extends Row {
-  context: string;
-  action: string;
-  n: number;
+interface CountedKind extends DoneKind {
   /** JSON. */
-  sites: string;
+  on_sites: string;
   newest: number;
 }
 
 export function createFleetBrief(db: Db) {
   /** What was completed since then, most frequent first. */
   async function doneSince({ since }: BriefClock): Promise<DoneKind[]> {
-    const kinds = new Map<string, Pick<DoneKind, 'n'> & { newest: number; on: Set<number> }>();
+    const kinds = new Map<string, DoneKind>();
+    const sites = new Map<string, Set<number>>();
     for await (const span of windows(db, [DONE_LOG], { since, before: Number.MAX_SAFE_INTEGER })) {
       const { text, args } = within(DONE_LOG, span);
       const rows = await db.all<CountedKind>(
-        `SELECT context, action, count(*) AS n, json_group_array(DISTINCT site_id) AS sites, max(id) AS newest FROM action_log
-         WHERE code = '' AND context <> 'call' AND ${text} GROUP BY 1, 2`,
+        `SELECT k.*, a.name, a.old_version, a.new_version, s.url FROM (
+           SELECT context, action, count(*) AS n, json_group_array(DISTINCT site_id) AS on_sites, max(id) AS newest FROM action_log
+           WHERE code = '' AND context <> 'call' AND ${text} GROUP BY 1, 2
+         ) k JOIN action_log a ON a.id = k.newest LEFT JOIN site s ON s.id = a.site_id`,
         args,
       );
-      for (const { context, action, n, sites, newest } of rows) {
-        const key = JSON.stringify([context, action]);
-        const kind = kinds.get(key) ?? { n: 0, newest: 0, on: new Set() };
-        for (const site of JSON.parse(sites) as (number | null)[]) if (site !== null) kind.on.add(site);
-        kinds.set(key, { ...kind, n: kind.n + n, newest: Math.max(kind.newest, newest) });
+      for (const { on_sites, newest: _newest, ...row } of rows) {
+        const key = JSON.stringify([row.context, row.action]);
+        const on = sites.get(key) ?? new Set();
+        for (const site of JSON.parse(on_sites) as (number | null)[]) if (site !== null) on.add(site);
+        sites.set(key, on);
+        // Newest first: what is read later is older.
+        const newer = kinds.get(key) ?? { ...row, n: 0 };
+        kinds.set(key, { ...newer, n: newer.n + row.n, sites: on.size });
       }
     }
-    if (kinds.size === 0) return [];
-    const newest = await db.all<Omit<DoneKind, 'n' | 'sites'> & Row>(
-      `SELECT a.context, a.action, a.name, a.old_version, a.new_version, s.url FROM action_log a
-       LEFT JOIN site s ON s.id = a.site_id WHERE a.id ${IN} ORDER BY a.context, a.action`,
-      [JSON.stringify([...kinds.values()].map((kind) => kind.newest))],
-    );
-    return newest
-      .map((row) => {
-        const { n = 0, on } = kinds.get(JSON.stringify([row.context, row.action])) ?? {};
-        return { ...row, n, sites: on?.size ?? 0 } as DoneKind;
-      })
-      .sort((a, b) => b.n - a.n);
+    const order = ({ context, action }: DoneKind) => `${context}\n${action}`;
+    return [...kinds.values()].sort((a, b) => b.n - a.n || (order(a) < order(b) ? -1 : 1));
   }
 
   return {
