@@ -32,7 +32,7 @@ async function whyNot({ actor, store }: Who): Promise<string | null> {
   const { users, keys } = store;
   if (await (type === 'user' ? users : keys).isAssistants(id))
     return type === 'user'
-      ? 'An assistant has logged in with the password of this user, so it cannot approve until somebody else sets another one.'
+      ? 'An assistant has logged in with the password of this user, or may have, so it cannot approve until somebody else sets another one.'
       : 'An assistant has used this key over MCP, so it can never approve.';
   return null;
 }
