@@ -21,6 +21,7 @@ const finding = once(() =>
 /** A change before the trouble. */
 const diagnosedChange = once(() =>
   z.object({
+    id: z.number().int().optional().describe('The change_id of undo-change-v1 and roll-back-v1.'),
     at: timestamp(),
     what: z.string(),
     by: z.string(),

@@ -102,3 +102,19 @@ describe.each(['svc-run-updates-v1', 'svc-update-all-v1'])('%s on 2,000 sites', 
     expect(texts.join()).not.toContain('Next');
   });
 });
+
+it('an exact item is taken by its exact slug only: the answer says which one is meant, and counts no site', async () => {
+  const item = await mcp.app.db.one("SELECT slug FROM site_update WHERE type = 1 AND slug LIKE '%/%' LIMIT 1");
+  const slug = String(item?.slug);
+  const folder = slug.slice(0, slug.indexOf('/'));
+  for (const [said, why] of [
+    [folder, `the exact slug is ${slug}.`],
+    ['nothing/such.php', 'it is up to date, ignored, or not installed.'],
+  ]) {
+    const { answer, texts } = await answerTo('svc-run-updates-v1', { specific_items: [said], dry_run: true });
+    const message = `No update of ${said} is on offer on any of these sites: ${why}`;
+    expect(answer.would_affect).toMatchObject({ total: 0, sites: 0 });
+    expect(answer.errors).toContainEqual(expect.objectContaining({ code: 'svc_no_updates', slug: said, message }));
+    expect(texts.join()).not.toContain('Next');
+  }
+});

@@ -26,7 +26,10 @@ beforeAll(async () => {
   }
   offer(0);
   offer(1);
-  client = await connect(['2025-11-25', 'http'], { ...mcp.target, url: `${mcp.url}?toolsets=default,monitoring` });
+  client = await connect(['2025-11-25', 'http'], {
+    ...mcp.target,
+    url: `${mcp.url}?toolsets=default,monitoring,support,undo`,
+  });
   await tool('sync-sites', {});
   await tool('install-site-guard', ONE);
 });
@@ -117,6 +120,46 @@ describe('an id of a change', () => {
     ]);
     // As text it is the same id.
     expect(await tool('roll-back', { change_id: String(id) })).toMatchObject({ version: '1.0' });
+  });
+
+  it('of any list is one change, and undo takes it or says why not', async () => {
+    await mcp.app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, slug, old_value, new_value, user_login, user_id, created)
+       VALUES (1, 'x', 6, 'plugins', 'updated', 'Shop', '${SLUG}', '0.9', '1.0', 'jane', 3, 7)`,
+    );
+    const listed = (await tool('get-site-changes', { ...ONE, source: 'all', per_page: 100 })).changes as Answer[];
+    const found = (await tool('search-changes', { since: '1970-01-01', site_id_or_domain: 1, per_page: 50 }))
+      .changes as Answer[];
+    expect(found.map(({ id, what }) => [id, what])).toEqual(listed.map(({ id, description }) => [id, description]));
+    const { actions } = await tool('list-actions', { since: '1970-01-01', per_page: 100 });
+    const of = (words: RegExp) => found.find(({ what }) => words.test(what));
+    // Through Sitefleet: the entry of the log that has the same id.
+    const own = found.filter(({ via }) => via !== 'site');
+    expect(own.length).toBeGreaterThan(2);
+    for (const { id, slug, kind } of own)
+      expect(actions.find((action: Answer) => action.id === id)).toMatchObject({
+        site_id: 1,
+        slug: slug ?? '',
+        context: kind,
+      });
+    const updated = of(/^Updated plugin: Shop \(from 1\.0 to 2\.0\)$/);
+    const plan = await tool('undo-change', { change_id: updated?.id, dry_run: true });
+    expect([...plan.undo, ...plan.errors]).toMatchObject([{ site_id: 1, slug: SLUG }]);
+    // On the site itself: there is no entry.
+    const theirs = found.filter(({ via }) => via === 'site');
+    expect(theirs.length).toBeGreaterThan(5);
+    for (const { id, what } of theirs) {
+      const refused = await mcp.app.fail('undo-change', { change_id: id, dry_run: true });
+      expect(refused).toMatchObject({ code: 'svc_not_undoable', field: 'change_id' });
+      expect(refused.message).toContain('made on the site itself');
+      expect(refused.message).toContain(what.split(' (')[0]);
+      expect(String(refused.advice).includes(`roll-back-v1 {"change_id":${id}}`)).toBe(what.startsWith('Updated'));
+    }
+    const theirUpdate = theirs.find(({ what }) => what.startsWith('Updated'));
+    expect(await mcp.app.fail('roll-back', { change_id: theirUpdate?.id })).toMatchObject({
+      code: 'svc_snapshot_not_found',
+      message: expect.stringContaining('There is no copy of 0.9'),
+    });
   });
 
   it('of an item without a copy is known, and nothing is changed', async () => {

@@ -41,6 +41,7 @@ export default defineOperation({
       until: timestamp(),
       changes: z.array(
         z.object({
+          id: z.number().int().describe('The change_id of undo-change-v1 and roll-back-v1.'),
           at: timestamp(),
           site_id: z.number().int().nullable().describe('null = of no site.'),
           url: z.string().nullable(),

@@ -21,7 +21,7 @@ export default defineOperation({
     z.object({
       change_id: integerOrText()
         .optional()
-        .describe('Id of list-actions-v1 (a call: all it did), or change_id of an update.'),
+        .describe('Of list-actions-v1 (a call: all it did) or search-changes-v1, or of an update.'),
       run_id: token(100).optional().describe('All of a run of updates.'),
       rollout_id: token(100).optional().describe('All that a rollout did; not while it runs.'),
       since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),

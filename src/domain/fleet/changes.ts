@@ -56,7 +56,6 @@ export async function fleetChanges(ctx: Ctx, { days, ...input }: Omit<ChangeSear
 }
 
 const recordOf = (row: FleetChangeRow) => ({
-  id: row.listed_id,
   site_name: row.site_name === null ? null : cleanLine(row.site_name, NAME),
   action: cleanLine(row.action, NAME),
   item: cleanLine(row.item, NAME),
@@ -142,6 +141,7 @@ function sourcesOf({ new_role }: ChangeSearchInput): ChangeSource[] {
 
 function changeView(row: FleetChangeRow) {
   return {
+    id: row.id,
     at: timestampOf(Math.round(row.at)),
     site_id: row.site_id,
     url: row.url === null ? null : cleanLine(row.url, NAME),

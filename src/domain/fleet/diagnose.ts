@@ -73,6 +73,7 @@ function changesBefore(ctx: Ctx, siteId: number, until: number): Promise<FleetCh
 function changeView(row: FleetChangeRow) {
   const text = (value: string) => cleanLine(value, 100);
   return {
+    id: row.id,
     at: timestampOf(Math.round(row.at)),
     what: cleanLine(changeSentence(row), SENTENCE),
     by: text(row.actor),
@@ -106,6 +107,7 @@ function suspectOf({ harmful }: SiteState, changes: readonly FleetChangeRow[], s
     const what = `Updated ${kind}: ${siteWord(name)} (from ${siteWord(old_version)} to ${siteWord(new_version)})`;
     const row = changes.find((one) => one.kind === kind && one.slug === slug && one.new_value === new_version);
     const view = {
+      ...(row === undefined ? {} : { id: row.id }),
       at: timestampOf(at),
       what,
       by: row?.actor ?? '',

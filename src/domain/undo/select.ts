@@ -1,11 +1,13 @@
 /** Which changes a caller means: of an entry of the log, of a call, of a run or a rollout of updates, or all since a time. */
 
+import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
 import type { ToldRunItem } from '../../store/updates/runs.js';
 import { type Expanded, expand, type Target } from '../action-log/logged-changes.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
+import { changeSentence } from '../sites/changes.js';
 import { oneOrAll, type SiteRef } from '../sites/resolve.js';
 import { UPDATE_TYPES } from '../updates/results.js';
 import { knownRollout } from '../updates/rollouts/read.js';
@@ -65,7 +67,7 @@ export async function select(ctx: Ctx, choice: UndoChoice): Promise<Selected> {
   if (text.includes('\0') || (await ctx.store.updateRuns.change(text)) === undefined)
     throw new ServiceError('svc_change_not_found', 'There is no update with this change_id.', {
       field: 'change_id',
-      advice: 'Send an id of list-actions-v1, or the change_id of an item of get-run-v1.',
+      advice: 'Send an id of list-actions-v1 or search-changes-v1, or the change_id of an item of get-run-v1.',
     });
   return { entries: [], change_id: text };
 }
@@ -108,11 +110,7 @@ async function entriesSince(
 /** The entry, or all that the call did that it tells of. */
 async function entriesOf(ctx: Ctx, id: number): Promise<number[]> {
   const [row] = await ctx.store.actionLog.byIds([id]);
-  if (row === undefined)
-    throw new ServiceError('svc_action_not_found', 'The log has no entry with this id.', {
-      field: 'change_id',
-      advice: 'Send an id of list-actions-v1.',
-    });
+  if (row === undefined) throw await noEntry(ctx, id);
   if (row.context !== 'call') return [id];
   if (row.action !== 'called')
     throw wrong('change_id', 'change_id: this entry only says how a call ended', 'Send the id of its entry "called".');
@@ -120,6 +118,26 @@ async function entriesOf(ctx: Ctx, id: number): Promise<number[]> {
   if (found.length > MOST_ENTRIES)
     throw wrong('change_id', `change_id: this call made more than ${MOST_ENTRIES} changes`, 'Undo a part of them.');
   return found;
+}
+
+/** The lists of changes also show what was done on the sites themselves, of which the log has nothing. */
+async function noEntry(ctx: Ctx, id: number): Promise<ServiceError> {
+  const change = await ctx.store.changes.find(id);
+  if (change === undefined)
+    return new ServiceError('svc_action_not_found', 'The log has no entry with this id.', {
+      field: 'change_id',
+      advice: 'Send an id of list-actions-v1 or search-changes-v1.',
+    });
+  const { context, action, old_value, new_value } = change;
+  const isUpdate =
+    /^(plugin|theme)s?$/.test(context) && /^updated?$/.test(action) && old_value !== '' && new_value !== '';
+  const what = siteWord(changeSentence(change));
+  return new ServiceError('svc_not_undoable', `It was made on the site itself: ${what}. Nothing changed.`, {
+    field: 'change_id',
+    advice: isUpdate
+      ? `roll-back-v1 ${JSON.stringify({ change_id: id })} rolls it back, if there is a copy of the old version.`
+      : 'What it was before is known only to the site.',
+  });
 }
 
 /** The changes that are meant: all, or those on one site and of records. */

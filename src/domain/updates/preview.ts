@@ -82,8 +82,6 @@ export async function previewOf(
   };
   const offers = found.filter((offer) => codeFor(offer) === undefined);
   const held = found.filter((offer) => codeFor(offer) === 'svc_version_quarantined');
-  const refusing = new Set(held.map(({ site_id }) => site_id));
-  for (const { site_id } of offers) refusing.delete(site_id);
   const quarantined = await quarantinedErrors(ctx, held);
   const all = [...selection.errors.map(unresolved), ...errors, ...nowhere];
   const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
@@ -93,9 +91,8 @@ export async function previewOf(
   return {
     dry_run: true as const,
     queued: false,
-    // `sites` counts those that the call covers, with or without updates, but none that only has quarantined ones.
     would_affect: {
-      sites: usable.length - refusing.size,
+      sites: affected.length,
       ...summaryOf(countsOf(offers)),
       cannot_be_rolled_back: bare.length + offers.filter(({ type }) => !isGuardable(type)).length,
       sites_down: await ctx.store.updatePlans.countDown(affected),

@@ -10,6 +10,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { QueuedAnswer } from '../actions/jobs.js';
 import { type ContinuedJob, chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
+import { itemsCalled } from '../extensions/names.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from '../extensions/offer-filters.js';
 import { type LoadedSite, loadWritable } from '../sites/load.js';
 import { getSite, type ResolveError, resolveSites, type Selection, type SiteRef } from '../sites/resolve.js';
@@ -194,13 +195,18 @@ export async function notOffered(
   const [first] = sites;
   const only = sites.length === 1 ? first : undefined;
   const where = only === undefined ? 'on any of these sites' : 'there';
-  return missing.map((slug) => ({
+  return missing.map(({ slug, meant }) => ({
     ...siteFields(only ?? { id: 0, url: '', name: '' }),
     type: (types.length === 1 ? UPDATE_TYPES[types[0] ?? 0] : undefined) ?? 'site',
     slug,
     code: 'svc_no_updates',
-    message: `No update of ${siteWord(slug)} is on offer ${where}: it is up to date, ignored, or not installed.`,
+    message: `No update of ${siteWord(slug)} is on offer ${where}: ${whyNotOffered(meant)}`,
   }));
+}
+
+/** @param meant the slug of an update that somebody may call so */
+function whyNotOffered(meant: string | null | undefined): string {
+  return meant == null ? 'it is up to date, ignored, or not installed.' : `the exact slug is ${siteWord(meant)}.`;
 }
 
 export function siteError(site: Pick<SiteRow, 'id' | 'url' | 'name'>, error: ServiceError): ApplyError {
@@ -253,7 +259,7 @@ export async function updateExtensions(ctx: Ctx, ref: SiteRef, kind: 'plugin' | 
       kind,
       slug,
       'svc_no_updates',
-      `No ${kind} update with this slug is on offer: it is up to date, ignored, or not installed.`,
+      `No ${kind} update with this slug is on offer: ${whyNotOffered(itemsCalled(offers, slug)[0]?.slug)}`,
     ),
   );
   const wanted = named.length === 0 ? offers.length : named.length - missing.length;

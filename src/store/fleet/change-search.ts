@@ -5,7 +5,7 @@ import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { among, equal, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
 import { type Span, type TimedRows, windows, within } from '../driver/windows.js';
-import type { ChangeSource } from '../sites/change-list.js';
+import { type ChangeSource, ON_SITE_IDS } from '../sites/change-list.js';
 
 export interface ChangeQuery {
   sources: readonly ChangeSource[];
@@ -30,9 +30,8 @@ export interface ChangeQuery {
 /** A change of the fleet. */
 export interface FleetChangeRow extends Row {
   source: ChangeSource;
+  /** As in the list of one site. */
   id: number;
-  /** The id that the lists of changes show, one for both sources. */
-  listed_id: number;
   /** Milliseconds; of a site's own log with a fraction, by which it is sorted. */
   at: number;
   site_id: number | null;
@@ -69,7 +68,7 @@ interface KindCount extends Row {
 const KIND = `CASE lower(c.context) ${Object.entries(CHANGE_KINDS)
   .map(([context, kind]) => `WHEN '${context}' THEN '${kind}'`)
   .join(' ')} ELSE lower(c.context) END`;
-const SHARED = `c.id, c.site_id, ${KIND} AS kind, c.context, c.action, c.slug, c.detail`;
+const SHARED = `c.site_id, ${KIND} AS kind, c.context, c.action, c.slug, c.detail`;
 
 interface Table extends TimedRows {
   columns: string;
@@ -87,7 +86,7 @@ const TABLES: Record<ChangeSource, Table> = {
     table: 'site_change c',
     when: 'c.created',
     unit: 1000,
-    columns: `'wpadmin' AS source, c.id * 2 AS listed_id, c.created * 1000 AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
+    columns: `'wpadmin' AS source, c.id + ${ON_SITE_IDS} AS id, c.created * 1000 AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
       'site' AS via, '' AS code, c.old_value, c.new_value, 0 AS kept`,
     actor: 'c.user_login',
     item: 'c.item',
@@ -100,7 +99,7 @@ const TABLES: Record<ChangeSource, Table> = {
     table: 'action_log c',
     when: 'c.at',
     unit: 1,
-    columns: `'dashboard' AS source, c.id * 2 + 1 AS listed_id, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,
+    columns: `'dashboard' AS source, c.id, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,
       c.old_version AS old_value, c.new_version AS new_value, c.fields LIKE '%[%' AS kept`,
     actor: 'c.actor',
     item: 'c.name',

@@ -18,7 +18,7 @@ export interface ChangeFilter {
 
 export interface ChangeRow extends Row {
   source: ChangeSource;
-  /** Unique over both sources: odd = through this service. */
+  /** Of an entry of the action log its own id; of a change on the site itself one that no such entry has. */
   id: number;
   context: string;
   action: string;
@@ -44,10 +44,13 @@ export interface FoundChange extends ChangeRow {
   slug: string;
 }
 
+/** Added to the ids of what sites logged, so that lists of both sources, and of the action log, have one kind of id. */
+export const ON_SITE_IDS = 1_000_000_000_000;
+
 const TABLES: Record<ChangeSource, string> = {
-  wpadmin: `SELECT 'wpadmin' AS source, t.id * 2 AS id, site_id, slug, context, action, item, detail, summary, user_login, user_id, created, duration,
+  wpadmin: `SELECT 'wpadmin' AS source, t.id + ${ON_SITE_IDS} AS id, site_id, slug, context, action, item, detail, summary, user_login, user_id, created, duration,
       '' AS via, '' AS operation, '' AS code, old_value, new_value FROM site_change t`,
-  dashboard: `SELECT 'dashboard' AS source, t.id * 2 + 1 AS id, site_id, slug, context, action, name AS item, detail, '' AS summary, actor AS user_login,
+  dashboard: `SELECT 'dashboard' AS source, t.id, site_id, slug, context, action, name AS item, detail, '' AS summary, actor AS user_login,
       coalesce(actor_id, 0) AS user_id, at / 1000.0 AS created, NULL AS duration, via, operation, code,
       old_version AS old_value, new_version AS new_value FROM action_log t`,
 };
@@ -86,8 +89,8 @@ export function createChangeList(db: Db) {
 
     /** A change by its id in the list. */
     find(id: number): Promise<FoundChange | undefined> {
-      const source = id % 2 === 1 ? 'dashboard' : 'wpadmin';
-      return db.one<FoundChange>(`${TABLES[source]} WHERE t.id = ?`, [Math.floor(id / 2)]);
+      const source = id > ON_SITE_IDS ? 'wpadmin' : 'dashboard';
+      return db.one<FoundChange>(`${TABLES[source]} WHERE t.id = ?`, [source === 'wpadmin' ? id - ON_SITE_IDS : id]);
     },
   };
 }

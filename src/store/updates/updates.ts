@@ -111,19 +111,24 @@ export function createUpdates(db: Db) {
       return ofSites(db, [siteId], types, evenIgnored ? 'TRUE' : WANTED);
     },
 
-    /** Those of the slugs of which no update of these types exists on any of the sites, not even one that is quarantined. */
+    /**
+     * Those of the slugs of which no update of these types exists on any of the sites, not even one that is quarantined;
+     * `meant` is the slug of an update whose folder or file is called so, if there is one.
+     */
     async offeredNowhere(
       siteIds: readonly number[],
       types: readonly number[],
       slugs: readonly string[],
-    ): Promise<string[]> {
+    ): Promise<{ slug: string; meant: string | null }[]> {
       const typed = among('u.type', types);
-      const rows = await db.all(
-        `SELECT value AS slug FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM site_update u WHERE u.slug = value
-           AND u.site_id ${IN} AND ${WANTED}${typed.text}) ORDER BY key`,
-        [JSON.stringify(slugs), idList(siteIds), ...typed.args],
+      const there = `FROM site_update u WHERE u.site_id ${IN} AND ${WANTED}${typed.text}`;
+      const args = [idList(siteIds), ...typed.args];
+      return db.all(
+        `SELECT value AS slug, (SELECT min(u.slug) ${there}
+             AND (u.slug = value || '.php' OR substr(u.slug, 1, length(value) + 1) = value || '/')) AS meant
+           FROM json_each(?) WHERE NOT EXISTS (SELECT 1 ${there} AND u.slug = value) ORDER BY key`,
+        [...args, JSON.stringify(slugs), ...args],
       );
-      return rows.map((row) => String(row.slug));
     },
 
     /**

@@ -114,7 +114,7 @@ export const attentionShape = once(() =>
 
 export const fleetChangeShape = once(() =>
   z.object({
-    id: int().describe('For the roll-back of an update, as change_id.'),
+    id: int().describe('For the roll-back of an update and for POST /actions/undo, as change_id.'),
     at: timestamp(),
     site_id: int().nullable().describe('null = of no site.'),
     site_name: z.string().nullable(),
