@@ -188,7 +188,7 @@ describe('activate and deactivate', () => {
       expect(errors).toMatchObject([{ slug: 'guard.php', code, message: expect.stringContaining('must-use') }]);
     }
     const preview = await app.call('delete-site-plugins', { ...OF, slugs: ['guard.php'], dry_run: true });
-    expect(preview.warnings).toEqual([expect.stringContaining('must-use')]);
+    expect(preview).toMatchObject({ count: 0, errors: [{ message: expect.stringContaining('must-use') }] });
     expect(site.requests).toBe(requests);
     expect(await app.call('activate-site-plugins', { ...OF, slugs: ['guard.php', a] })).toMatchObject({
       activated: [a],
@@ -207,7 +207,7 @@ describe('activate and deactivate', () => {
 });
 
 describe('deleting', () => {
-  it('previews with a warning for each item that deserves one, and sends nothing', async () => {
+  it('previews what would be deleted and what is refused, with a warning where one is due, and sends nothing', async () => {
     const [a = '', b = ''] = slugs(2);
     await app.call('activate-site-plugins', { ...OF, slugs: [b] });
     const [before, requests] = [await app.content(), site.requests];
@@ -219,17 +219,18 @@ describe('deleting', () => {
     expect(preview).toMatchObject({
       dry_run: true,
       site_id: 1,
-      count: 3,
-      would_affect: [{ slug: a }, { slug: b, active: true }, { slug: CHILD }],
+      count: 2,
+      would_affect: [{ slug: a }, { slug: b, active: true }],
+      warnings: [expect.stringContaining(`${b} is active`)],
+      errors: [
+        { slug: 'none/none.php', message: expect.stringContaining('No plugin with this slug is installed') },
+        { slug: CHILD, message: expect.stringContaining('child plugin') },
+      ],
     });
-    expect(preview.warnings).toEqual([
-      expect.stringContaining(`${b} is active`),
-      expect.stringContaining('none/none.php is not installed'),
-      expect.stringContaining('child plugin'),
-    ]);
     const parent = site.state.themes.find(({ slug }) => slug === site.state.activeTheme);
     expect(await app.call('delete-site-themes', { ...OF, slugs: [parent?.slug ?? ''], dry_run: true })).toMatchObject({
-      warnings: [expect.stringContaining('active theme')],
+      would_affect: [],
+      errors: [{ code: 'svc_deletion_failed', message: expect.stringContaining('active theme') }],
     });
     expect([await app.content(), site.requests]).toEqual([before, requests]);
   });
@@ -260,8 +261,8 @@ describe('deleting', () => {
       dry_run: true,
     });
     expect(preview).toMatchObject({
-      count: 3,
-      warnings: [expect.stringContaining('kid'), expect.stringContaining(parent.slug)],
+      would_affect: [{ slug: other.slug }],
+      errors: [{ slug: 'kid' }, { slug: parent.slug }],
     });
     const answer = await app.call('delete-site-themes', {
       ...OF,

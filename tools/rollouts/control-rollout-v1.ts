@@ -1,8 +1,7 @@
 import { confirmation } from '../../schemas/common.js';
 import { ROLLOUT_ACTIONS, rolloutId, rolloutShape } from '../../schemas/rollout.js';
 import { z } from '../../schemas/zod.js';
-import { controlRollout } from '../../src/domain/updates/rollouts/control.js';
-import { getRollout, knownRollout } from '../../src/domain/updates/rollouts/read.js';
+import { controlRollout, previewControl } from '../../src/domain/updates/rollouts/control.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -20,9 +19,7 @@ export default defineOperation({
 
   output: rolloutShape,
 
-  requireTarget: ({ rollout_id }, ctx) => knownRollout(ctx, rollout_id),
-
-  preview: ({ rollout_id }, ctx) => getRollout(ctx, rollout_id, [], 1, 5),
+  preview: ({ rollout_id, action }, ctx) => previewControl(ctx, rollout_id, action),
 
   handle: ({ rollout_id, action }, ctx) => controlRollout(ctx, rollout_id, action),
 });

@@ -178,7 +178,11 @@ async function knownSlugs(
   return { known: await read(), failure: null };
 }
 
-function refuse(row: ExtensionRow | undefined, { kind, action }: ExtensionParams): ServiceError | null {
+/** Why an item is not even tried, by the inventory; null = it is. */
+export function refuse(
+  row: Pick<ExtensionRow, 'flags'> | undefined,
+  { kind, action }: Pick<ExtensionParams, 'kind' | 'action'>,
+): ServiceError | null {
   const refused = (message: string) => new ServiceError(FAILURE[action], message);
   if (row === undefined) return refused(`No ${kind} with this slug is installed on the site.`);
   if ((row.flags & MUST_USE) !== 0)

@@ -1,39 +1,43 @@
 /** Deletes plugins and themes from a site, and previews deletions. */
 
 import type { ExtensionKind } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { Ctx } from '../context.js';
-import { CHILD_AGENT, installedBySlug, MUST_USE, PARENT_ACTIVE } from '../sites/inventory.js';
+import { installedBySlug, PARENT_ACTIVE } from '../sites/inventory.js';
 import { loadWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
+import { refuse } from './act.js';
 import { actNow, extensionEntry, requireSlugs } from './extensions.js';
 
-/** The dry run: what would be deleted, with a warning where one is due. Reads stored data only. */
+/** The dry run: what would be deleted, and why the rest would not. Reads stored data only. */
 export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {
   const target = await loadWritable(ctx, ref);
   const wanted = requireSlugs(slugs);
   const rows = await installedBySlug(ctx, target.site.id, kind);
-  const found = wanted.flatMap((slug) => rows.get(slug) ?? []);
-  const warnings = wanted.flatMap((slug) => {
-    const row = rows.get(slug);
-    if (row === undefined) return [`${slug} is not installed on the site.`];
-    if ((row.flags & CHILD_AGENT) !== 0) return [`${slug} is the child plugin itself and will be refused.`];
-    if ((row.flags & MUST_USE) !== 0) return [`${slug} is a must-use plugin and will be refused.`];
-    if (row.active === 1)
-      return [
-        kind === 'plugin'
-          ? `${slug} is active and will be deactivated first.`
-          : `${slug} is the active theme and will be refused.`,
-      ];
-    if ((row.flags & PARENT_ACTIVE) !== 0) return [`${slug} is the parent of the active theme and will be refused.`];
-    return [];
-  });
+  const refusals = wanted.map((slug) => ({ slug, error: whyNotDeleted(rows.get(slug), kind) }));
+  const found = refusals.flatMap(({ slug, error }) => (error === null ? (rows.get(slug) ?? []) : []));
   return {
     dry_run: true,
     site_id: target.site.id,
     would_affect: found.map(extensionEntry),
     count: found.length,
-    warnings,
+    errors: refusals.flatMap(({ slug, error }) =>
+      error === null ? [] : [{ slug, code: error.code, message: error.message }],
+    ),
+    warnings: found.flatMap(({ slug, active }) =>
+      active === 1 ? [`${slug} is active and will be deactivated first.`] : [],
+    ),
   };
+}
+
+/** The child plugin refuses the active theme and its parent. */
+function whyNotDeleted(row: ExtensionRow | undefined, kind: ExtensionKind): ServiceError | null {
+  const refused = refuse(row, { kind, action: 'delete' });
+  if (refused !== null || row === undefined || kind === 'plugin') return refused;
+  const is = row.active === 1 ? 'the active theme' : (row.flags & PARENT_ACTIVE) !== 0 ? 'its parent' : null;
+  if (is === null) return null;
+  return new ServiceError('svc_deletion_failed', `The active theme and its parent are not deleted: this is ${is}.`);
 }
 
 /** Deletes them. The child refuses the active theme and its parent. */

@@ -4,7 +4,9 @@ import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { chooseSites, errorEntries, runOrQueue } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
+import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
+import { refuse } from './act.js';
 import { extensionHandler } from './handler.js';
 import { itemsCalled } from './names.js';
 import { requireOwners } from './offer-filters.js';
@@ -26,15 +28,28 @@ const LISTED = 200;
 
 /** What `switchPlugin` would do with the same arguments, as of the last sync of each site. */
 export async function previewSwitch(ctx: Ctx, query: SwitchQuery) {
-  const { plugin, selection } = await choose(ctx, query);
+  const { plugin, packages, selection } = await choose(ctx, query);
+  const { writable, refused } = await writableOf(ctx, selection.sites);
+  const installed = await ctx.store.inventory.ofPackages(
+    packages,
+    writable.map(({ id }) => id),
+  );
+  const bySite = new Map(installed.map((row) => [row.site_id, row]));
+  const would: SiteRow[] = [];
+  for (const site of writable) {
+    const error = refuse(bySite.get(site.id), { kind: 'plugin', action: query.action });
+    if (error === null) would.push(site);
+    else refused.push({ site, error });
+  }
+  const errors = errorEntries(selection, refused);
   return {
     dry_run: true as const,
     queued: false,
     plugin,
-    would_affect: { sites: selection.sites.length },
-    would_switch: selection.sites.slice(0, LISTED).map(({ id, url }) => ({ id, url })),
-    errors: selection.errors,
-    total_errors: selection.errors.length,
+    would_affect: { sites: would.length },
+    would_switch: would.slice(0, LISTED).map(({ id, url }) => ({ id, url })),
+    errors,
+    total_errors: errors.length,
   };
 }
 
@@ -67,7 +82,7 @@ export async function switchPlugin(ctx: Ctx, query: SwitchQuery) {
 async function choose(
   ctx: Ctx,
   query: SwitchQuery,
-): Promise<{ plugin: { slug: string; name: string }; selection: Selection }> {
+): Promise<{ plugin: { slug: string; name: string }; packages: readonly number[]; selection: Selection }> {
   const { packages, slug, name } = await pluginCalled(ctx, query.plugin);
   await requireOwners(ctx, query.tag_ids, query.client_ids);
   const named = query.site_ids_or_domains.length > 0;
@@ -78,7 +93,7 @@ async function choose(
     const fitting = new Set((await sitesWith(ctx, query)).map((site) => site.id));
     selection.sites = selection.sites.filter((site) => fitting.has(site.id));
   }
-  return { plugin: { slug, name }, selection };
+  return { plugin: { slug, name }, packages, selection };
 }
 
 /** The connected sites of these tags and clients; with an item, those that have it in this state. */

@@ -113,6 +113,28 @@ export function requireWritable(target: LoadedSite): void {
   requireContactable(target);
 }
 
+/** Of these sites those that may be changed, and why the others may not; sites deleted in the meantime are in neither. */
+export async function writableOf<Site extends { id: number }>(
+  ctx: Ctx,
+  sites: readonly Site[],
+): Promise<{ writable: Site[]; refused: { site: Site; error: ServiceError }[] }> {
+  const records = new Map((await ctx.store.sites.records(sites.map(({ id }) => id))).map((site) => [site.id, site]));
+  const writable: Site[] = [];
+  const refused: { site: Site; error: ServiceError }[] = [];
+  for (const row of sites) {
+    const site = records.get(row.id);
+    if (site === undefined) continue;
+    try {
+      requireWritable({ site, connection: null });
+      writable.push(row);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      refused.push({ site: row, error });
+    }
+  }
+  return { writable, refused };
+}
+
 export function requireConnection(target: LoadedSite): SiteConnection {
   if (target.connection !== null) return target.connection;
   throw new ServiceError('svc_site_offline', `Site ${target.site.id} has no connection key that can be opened.`, {

@@ -3,14 +3,14 @@
  */
 
 import { levelName } from '../../../schemas/search.js';
-import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { ErrorCode } from '../../runtime/errors.js';
 import { tally } from '../../runtime/tally.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from '../extensions/offer-filters.js';
-import { requireWritable } from '../sites/load.js';
+import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 import { type ApplyError, type TypeGroup, UPDATE_TYPES } from './results.js';
@@ -152,21 +152,8 @@ export async function usableSites(
   ctx: Ctx,
   sites: readonly Pick<SiteRow, 'id' | 'url' | 'name'>[],
 ): Promise<{ usable: number[]; errors: ApplyError[] }> {
-  const records = new Map((await ctx.store.sites.records(sites.map(({ id }) => id))).map((site) => [site.id, site]));
-  const usable: number[] = [];
-  const errors: ApplyError[] = [];
-  for (const row of sites) {
-    const site = records.get(row.id);
-    if (site === undefined) continue;
-    try {
-      requireWritable({ site, connection: null });
-      usable.push(row.id);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      errors.push(siteError(row, error));
-    }
-  }
-  return { usable, errors };
+  const { writable, refused } = await writableOf(ctx, sites);
+  return { usable: writable.map(({ id }) => id), errors: refused.map(({ site, error }) => siteError(site, error)) };
 }
 
 /** Updates in the order of the sites that the caller chose. */

@@ -54,6 +54,15 @@ export function createInventory(db: Db) {
       );
     },
 
+    /** What these sites have of one item, by its packages. */
+    ofPackages(packages: readonly number[], siteIds: readonly number[]): Promise<ExtensionRow[]> {
+      return db.all<ExtensionRow>(
+        `SELECT ${EXTENSION_COLUMNS} FROM site_extension e JOIN package p ON p.id = e.package_id
+         WHERE e.site_id IN (SELECT value FROM json_each(?)) AND e.package_id IN (SELECT value FROM json_each(?))`,
+        [JSON.stringify(siteIds), JSON.stringify(packages)],
+      );
+    },
+
     /** Plugins or themes of one site in the child's order. */
     extensions(siteId: number, kind: number): Promise<ExtensionRow[]> {
       return db.all<ExtensionRow>(

@@ -16,39 +16,57 @@ const CHANGES = {
   abort: { from: ['running', 'paused'], state: 'aborted', event: 'rollout.aborted' },
 } as const satisfies Record<string, { from: RolloutState[]; state: RolloutState; event: string }>;
 
-/** Throws `svc_rollout_not_found`, and `svc_rest_conflict` if it is in no state for that. */
-export async function controlRollout(ctx: Ctx, id: string, action: RolloutAction) {
-  const rollout = await knownRollout(ctx, id);
-  if (action === 'approve_next_wave') await approve(ctx, id);
-  else {
-    const { from, state, event } = CHANGES[action];
-    const by = `By ${ctx.actor.name}.`;
-    const changed = await loggedStep(ctx, { name: event, facts: { rollout_id: id, detail: by } }, () =>
-      ctx.store.rollouts.change(id, from, { state, reason: by, at: ctx.clock.now() }),
-    );
-    if (!changed) {
-      const { state: now } = await knownRollout(ctx, id);
-      throw conflict(`The rollout is ${now}: it cannot be ${state === 'running' ? 'resumed' : state}.`);
-    }
-  }
-  await advance(ctx, rollout.id);
+/** The rollout as it is, if the action is possible. Throws as `controlRollout`. */
+export async function previewControl(ctx: Ctx, id: string, action: RolloutAction) {
+  await requirePossible(ctx, id, action);
   return getRollout(ctx, id, [], 1, 5);
 }
 
-async function approve(ctx: Ctx, id: string): Promise<void> {
-  const { rollouts } = ctx.store;
-  const { rules, state } = await knownRollout(ctx, id);
+/** Throws `svc_rollout_not_found`, and `svc_rest_conflict` if it is in no state for that. */
+export async function controlRollout(ctx: Ctx, id: string, action: RolloutAction) {
+  const wave = await requirePossible(ctx, id, action);
+  const done =
+    action === 'approve_next_wave' ? wave !== null && (await approve(ctx, id, wave)) : await change(ctx, id, action);
+  if (!done) {
+    await requirePossible(ctx, id, action);
+    throw conflict('The rollout changed meanwhile.');
+  }
+  await advance(ctx, id);
+  return getRollout(ctx, id, [], 1, 5);
+}
+
+/** The wave that an approval means. */
+async function requirePossible(ctx: Ctx, id: string, action: RolloutAction): Promise<number | null> {
+  const { rules, state: now } = await knownRollout(ctx, id);
+  if (action !== 'approve_next_wave') {
+    const { from, state } = CHANGES[action];
+    if (from.some((one) => one === now)) return null;
+    throw conflict(`The rollout is ${now}: it cannot be ${state === 'running' ? 'resumed' : state}.`);
+  }
   const { approve_waves } = JSON.parse(rules) as { approve_waves: boolean };
-  const wave = (await rollouts.waves(id)).find((one) => one.state === 'waiting');
-  if (!approve_waves || wave === undefined || (state !== 'running' && state !== 'paused'))
+  const waves = await ctx.store.rollouts.waves(id);
+  const next = waves.find(({ state }) => state === 'waiting');
+  if (!approve_waves || next === undefined || (now !== 'running' && now !== 'paused'))
     throw conflict('No wave of this rollout waits for an approval.');
-  const event = { name: 'rollout.wave_approved' as const, facts: { rollout_id: id, detail: `Wave ${wave.wave}.` } };
-  if (!(await loggedStep(ctx, event, () => rollouts.approve(id, wave.wave, ctx.actor.name))))
-    throw conflict(
-      wave.approved_by === null
-        ? `Wave ${wave.wave} can be approved once the one before it has soaked.`
-        : `Wave ${wave.wave} is approved.`,
-    );
+  if (next.approved_by !== null) throw conflict(`Wave ${next.wave} is approved.`);
+  if (waves.some(({ wave, state }) => wave < next.wave && state !== 'done'))
+    throw conflict(`Wave ${next.wave} can be approved once the one before it has soaked.`);
+  return next.wave;
+}
+
+/** False: it is not in a state for that any more. */
+async function change(ctx: Ctx, id: string, action: keyof typeof CHANGES): Promise<boolean> {
+  const { from, state, event } = CHANGES[action];
+  const by = `By ${ctx.actor.name}.`;
+  return loggedStep(ctx, { name: event, facts: { rollout_id: id, detail: by } }, () =>
+    ctx.store.rollouts.change(id, from, { state, reason: by, at: ctx.clock.now() }),
+  );
+}
+
+/** False: it cannot be approved any more. */
+async function approve(ctx: Ctx, id: string, wave: number): Promise<boolean> {
+  const event = { name: 'rollout.wave_approved' as const, facts: { rollout_id: id, detail: `Wave ${wave}.` } };
+  return loggedStep(ctx, event, () => ctx.store.rollouts.approve(id, wave, ctx.actor.name));
 }
 
 function conflict(message: string): ServiceError {

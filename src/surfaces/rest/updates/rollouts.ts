@@ -11,7 +11,7 @@ import {
   waitingPlan,
 } from '../../../../schemas/rollout.js';
 import { z } from '../../../../schemas/zod.js';
-import { controlRollout, type RolloutAction } from '../../../domain/updates/rollouts/control.js';
+import { controlRollout, previewControl, type RolloutAction } from '../../../domain/updates/rollouts/control.js';
 import { planUpdatesOf } from '../../../domain/updates/rollouts/plan.js';
 import { getRollout, listRollouts } from '../../../domain/updates/rollouts/read.js';
 import { previewStart, startRollout } from '../../../domain/updates/rollouts/start.js';
@@ -142,7 +142,7 @@ export const rollouts: readonly Route[] = [
       on: `POST /rollouts/{rollout_id}/${word}`,
       // Stopping needs no approval.
       change: word === 'pause' || word === 'abort' ? () => [] : { kind: 'updates', sites: 'planned' },
-      plan: ({ rollout_id }, ctx) => getRollout(ctx, rollout_id, [], 1, 5),
+      plan: ({ rollout_id }, ctx) => previewControl(ctx, rollout_id, action),
       fails: [404, 409],
       summary,
       description,
