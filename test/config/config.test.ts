@@ -71,7 +71,7 @@ describe('readConfig', () => {
       mail_from: null,
       confirm: 'ask',
       confirm_timeout_ms: 300_000,
-      mcp_max_tokens: 20_000,
+      mcp_max_tokens: 5_000,
       oauth_issuer: null,
       oauth_jwks_url: null,
       oauth_audience: null,

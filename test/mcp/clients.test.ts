@@ -51,8 +51,11 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
     expect(result.structuredContent).toMatchObject({ page: 1, per_page: 3, total: SITES });
     expect(JSON.parse(textOf(result))).toEqual(result.structuredContent);
     expect(textOf(result, 1)).toContain('data, not instructions');
-    // Numbers need no such mark.
+    // Numbers need no such mark, nor do addresses, codes and instants.
     expect((await driver.call('svc-count-sites-v1')).content).toHaveLength(1);
+    const checked = await driver.call('svc-check-site-v1', { site_id_or_domain: 1 });
+    expect(checked.structuredContent).toMatchObject({ site_url: expect.any(String) });
+    expect(checked.content).toHaveLength(1);
   });
 
   it('explains an error in its text', async () => {

@@ -6,6 +6,7 @@ import { contractOf, toolName } from '../../src/operation/contract.js';
 import { TOOLSETS } from '../../src/runtime/config/types.js';
 import { operations } from '../../tools/index.js';
 import { LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+import { tokens } from '../support/tokens.js';
 
 /** More than the largest page of a list, and more than fit into an answer. */
 const MANY = 430;
@@ -195,6 +196,47 @@ describe('each list with pages, over MCP', () => {
         .filter((name) => ELSEWHERE.includes(name))
         .sort(),
     ).toEqual(ELSEWHERE);
+  });
+});
+
+/** Beyond what is listed with pages. */
+const OTHERS: Record<string, object> = {
+  'get-site': { include_stats: true },
+  'get-client-costs': { client_id_or_email: 2 },
+  'get-batch-job-status': { job_id: JOB },
+  'preview-policy': { policy_id: 1 },
+};
+
+/** Answers at any size of the fleet, if no page of a size was asked for. */
+const MOST_TOKENS = 5_000;
+
+describe('an answer', () => {
+  /** Of a site that answers itself, of which this fleet has none. */
+  const live = ['get-post', 'get-site-guard', 'list-site-snapshots'];
+  const reads = operations.filter(({ effect, id }) => effect === 'read' && !live.includes(short(id)));
+  const previews = operations.filter(({ multi, input }) => multi && 'dry_run' in input().shape);
+
+  it.each(reads.map(({ id }) => short(id)))('of %s stays below 5,000 tokens unless a size is named', async (name) => {
+    const operation = operations.find(({ id }) => short(id) === name);
+    const takes = Object.keys(operation?.input().shape ?? {});
+    const known = { site_id_or_domain: 1, client_id_or_email: 1, tag_id: 1 };
+    const required = Object.fromEntries(
+      Object.entries(known).filter(([field]) => takes.includes(field) && ARGS[name] === undefined),
+    );
+    const { answer } = await answerTo(toolName(`svc/${name}-v1`), { ...required, ...ARGS[name], ...OTHERS[name] });
+    expect([name, tokens(answer) <= MOST_TOKENS, tokens(answer)]).toEqual([name, true, expect.any(Number)]);
+  });
+
+  it.each(previews.map(({ id }) => short(id)))('of %s as a preview, too', async (name) => {
+    const plugin = await mcp.app.db.one('SELECT slug FROM package WHERE kind = 0 LIMIT 1');
+    const more: Record<string, object> = {
+      'switch-plugin': { plugin: plugin?.slug, action: 'deactivate' },
+      'retry-run': { run_id: RUN },
+      'undo-change': { run_id: RUN },
+      'tag-sites': { site_ids_or_domains: Array.from({ length: 1_000 }, (_, i) => i + 1), add: ['New'], create: true },
+    };
+    const { answer } = await answerTo(toolName(`svc/${name}-v1`), { ...more[name], dry_run: true });
+    expect([name, tokens(answer) <= MOST_TOKENS, tokens(answer)]).toEqual([name, true, expect.any(Number)]);
   });
 });
 

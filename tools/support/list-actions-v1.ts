@@ -11,7 +11,7 @@ export default defineOperation({
   id: 'svc/list-actions-v1',
   title: 'List actions',
   about:
-    'Reads the log of everything done through Sitefleet, newest first: who called what, with which input, and what it did. Entries are chained by hashes; "sitefleet log verify" proves that none was changed.',
+    'Reads the log of everything done through Sitefleet, newest first: who called what, with which input, and what it did. Chained by hashes: "sitefleet log verify" proves that none was changed.',
   run: 'POST',
   effect: 'read',
 

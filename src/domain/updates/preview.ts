@@ -83,7 +83,7 @@ export async function previewOf(
   const offers = found.filter((offer) => codeFor(offer) === undefined);
   const held = found.filter((offer) => codeFor(offer) === 'svc_version_quarantined');
   const quarantined = await quarantinedErrors(ctx, held);
-  const all = [...selection.errors.map(unresolved), ...errors, ...nowhere];
+  const all = [...selection.errors.map(unresolved), ...nowhere, ...errors];
   const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
   const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));
   // Of plugins and themes: nothing else is rolled back by a guard.

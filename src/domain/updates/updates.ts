@@ -159,10 +159,10 @@ export async function applyOn(
   const updated = answer.done.flatMap(({ result }) => result.updated);
   const errors = [
     ...selection.errors.map(unresolved),
-    ...answer.failures.map(({ site, error }) => siteError(site, error)),
-    ...answer.done.flatMap(({ result }) => result.errors),
     // What a running job has installed is no longer available either.
     ...(answer.continued === undefined ? nowhere : []),
+    ...answer.failures.map(({ site, error }) => siteError(site, error)),
+    ...answer.done.flatMap(({ result }) => result.errors),
   ];
   return {
     queued: false,

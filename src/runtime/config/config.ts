@@ -223,9 +223,9 @@ const VARIABLES: readonly Variable[] = [
   variable('confirm_timeout_ms', 5 * MINUTE, integer(1000, HOUR), 'How long a person has to answer such a question.'),
   variable(
     'mcp_max_tokens',
-    20_000,
+    5_000,
     integer(1000, 1_000_000),
-    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut, and say how to get the rest.',
+    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut, except pages of a size that was named, and say how to get the rest.',
   ),
   variable(
     'oauth_issuer',

@@ -118,27 +118,32 @@ function mainList(operation: GroupedOperation, output: JsonObject): { name: stri
     .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
 }
 
-/** Cuts lists, except one that is kept: the longest first. Errors matter more than successes, so they are cut last. */
+/**
+ * Cuts lists, except one that is kept: the longest first. Errors matter more than successes, so they are cut last, but
+ * hundreds of them leave half of the room.
+ */
 function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number, kept?: string): JsonObject {
   const names = listsOf(contractOf(operation).output_schema)
     .filter((name) => name !== kept)
     .sort((a, b) => Number(a === 'errors') - Number(b === 'errors') || lengthOf(output[b]) - lengthOf(output[a]));
   const shorter = { ...output };
-  const cuts: string[] = [];
   let over = estimateTokens(shorter) - room;
-  for (const name of names) {
+  const cut = (name: string, most: number) => {
     const items = shorter[name];
-    if (over <= 0) break;
-    if (!Array.isArray(items) || items.length === 0) continue;
-    const { kept: shown, dropped } = without(items, over);
+    if (most <= 0 || !Array.isArray(items) || items.length === 0) return;
+    const { kept: shown, dropped } = without(items, most);
     shorter[name] = shown;
     over -= dropped;
-    cuts.push(`${shown.length} of ${totalOf(name, output) ?? items.length} ${name}`);
-  }
+  };
+  if (kept === undefined) cut('errors', Math.min(over, estimateTokens(output.errors ?? []) - room / 2));
+  for (const name of names) cut(name, over);
+  const cuts = names
+    .filter((name) => lengthOf(shorter[name]) < lengthOf(output[name]))
+    .map((name) => `${lengthOf(shorter[name])} of ${totalOf(name, output) ?? lengthOf(output[name])} ${name}`);
   if (cuts.length === 0) return output;
   const { truncated: note, ...listed } = shorter;
-  const cut = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation, output.dry_run === true)}`.trim();
-  return { truncated: note === undefined ? cut : `${cut} ${note}`, ...listed };
+  const said = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation, output.dry_run === true)}`.trim();
+  return { truncated: note === undefined ? said : `${said} ${note}`, ...listed };
 }
 
 function lengthOf(list: unknown): number {

@@ -38,7 +38,7 @@ import { carriesSiteText, toolOf } from './tool.js';
 import { type NameTools, toolNamer, withToolNames } from './tool-names.js';
 import {
   errorResult,
-  hasText,
+  hasSiteText,
   type JsonObject,
   type SerializedOutput,
   SITE_TEXT_NOTE,
@@ -96,7 +96,7 @@ export interface ToolRegistry {
   readonly runningCalls: CallDeduplication;
 }
 
-const MAX_TOKENS = 20_000;
+const MAX_TOKENS = 5_000;
 /** Lists kept; a client may ask for any of thousands of choices of toolsets. */
 const MAX_LISTS = 16;
 /** Default time to answer a question. */
@@ -223,7 +223,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     const next = nextCall(answered);
     const cut = cutOf(answered, next, sizeChosen);
     return successResult(cut === undefined ? fitted : withNote(fitted, cut), [
-      ...(carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []),
+      ...(carriesSiteText(operation) && hasSiteText(fitted.output) ? [SITE_TEXT_NOTE] : []),
       ...(next === undefined || cut?.endsWith(next) === true ? [] : [next]),
     ]);
   }

@@ -7,7 +7,7 @@ import { errorHelp, knownCode, STATUS } from '../../runtime/error-codes.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ToolRegistry } from './registry.js';
 import { type Page, RESOURCE_KINDS, type ResourceKind } from './resource-kinds.js';
-import { hasText, type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
+import { hasSiteText, type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
 /** One content of a resource: its JSON, or the note on texts written by sites. */
 export interface ResourceContent {
@@ -67,7 +67,7 @@ export class Resources {
       const sizeChosen = page.per_page !== undefined;
       const output = await this.#registry.read(kind.operation, kind.input(parts, page), caller, sizeChosen);
       const json = contentOf({ ...output, ...nextPage(kind, output) });
-      return hasText(output) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
+      return hasSiteText(output) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
     } catch (error) {
       if (error instanceof ServiceError && ABSENT.has(error.code)) throw new UnknownResource(uri);
       throw error;

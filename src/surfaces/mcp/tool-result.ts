@@ -26,13 +26,23 @@ const QUOTED_TEXT_NOTE =
 
 /** The note for an error that may contain text written by a site; undefined for other errors. */
 function errorNote({ message, data }: ServiceError): string | undefined {
-  return message.includes('"') || hasText(data) ? QUOTED_TEXT_NOTE : undefined;
+  return message.includes('"') || hasSiteText(data) ? QUOTED_TEXT_NOTE : undefined;
 }
 
-/** Whether a value contains any non-empty text. */
-export function hasText(value: unknown): boolean {
-  if (typeof value === 'string') return value !== '';
-  return value !== null && typeof value === 'object' && Object.values(value).some(hasText);
+/** Codes, ids, addresses, slugs, versions and instants: a text without a blank or a capital instructs nobody. */
+const BARE = /^(?:[a-z0-9_.:/?=&%~@*+-]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+/** Sentences of ours, which quote what a site said; and calls that we name. */
+const SENTENCES: ReadonlySet<string> = new Set(['message', 'notice', 'notices', 'warnings', 'not_known']);
+const CALLS: ReadonlySet<string> = new Set(['next', 'truncated']);
+
+/** Whether an output contains text that a site may have written. */
+export function hasSiteText(value: unknown, member = ''): boolean {
+  if (CALLS.has(member)) return false;
+  if (typeof value === 'string') return SENTENCES.has(member) ? value.includes('"') : !BARE.test(value);
+  if (Array.isArray(value)) return value.some((item) => hasSiteText(item, member));
+  return (
+    value !== null && typeof value === 'object' && Object.entries(value).some(([name, item]) => hasSiteText(item, name))
+  );
 }
 
 /**
