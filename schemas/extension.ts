@@ -32,6 +32,7 @@ export const deletedExtensions = once(() =>
   z.object({
     dry_run: z.boolean().optional(),
     site_id: z.number().int(),
+    site_url: z.string().optional(),
     deleted: z.array(z.string()).optional(),
     errors: z.array(slugError()).optional(),
     would_affect: z.array(extensionEntry()).optional(),

@@ -5,6 +5,7 @@
 import type { ChangeOf } from '../../schemas/approval.js';
 import { z } from '../../schemas/zod.js';
 import type { IdempotencyKey } from '../domain/access/idempotency.js';
+import type { Question } from '../domain/common/question.js';
 import type { Ctx } from '../domain/context.js';
 import type { Actor, Right } from '../runtime/actor.js';
 import type { Toolset } from '../runtime/config/types.js';
@@ -43,6 +44,8 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
    */
   input: () => I;
   output: () => O;
+  /** What a person is asked before it is done, from its preview; default: its title. */
+  question?: (preview: z.output<O>, input: z.output<I>) => Question;
 }
 
 type Handler<I extends AnyObject, O extends AnyObject> = (input: z.output<I>, ctx: Ctx) => Promise<z.input<O>>;
@@ -110,6 +113,8 @@ export interface Operation extends Callable<unknown, Record<string, unknown>> {
   readonly wholeFleet: boolean;
   input(): AnyObject;
   output(): AnyObject;
+  /** What a person is asked before it is done. @param preview its own output for this input, with `dry_run` */
+  question(preview: Record<string, unknown>, input: Record<string, unknown>): Question;
   /** The input as the operation reads it; undefined when it is not valid. */
   parse(raw: unknown): Record<string, unknown> | undefined;
   /**
@@ -173,6 +178,12 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     engine: definition.effect !== 'read' || definition.live === true,
     input,
     output,
+    question(preview, given) {
+      const asked = definition.question?.(preview as z.output<O>, given as z.output<I>);
+      return (
+        asked ?? { text: `${definition.title}?${definition.effect === 'destroy' ? ' This cannot be undone.' : ''}` }
+      );
+    },
     parse(raw) {
       const result = input().safeParse(withoutNulls(input(), raw) ?? {});
       return result.success ? result.data : undefined;

@@ -146,10 +146,9 @@ describe('a change whose empty list means several sites', () => {
     expect(textOf(await driver.call(ALL, {}))).toContain('The user declined. Nothing changed.');
     expect(await offersOf(mcp)).toBe(before);
     expect(asked).toHaveLength(4);
-    expect(asked[3]).toMatch(
-      /^Apply every available update\? No site was named, which means all 3 sites concerned\.\n/,
-    );
-    expect(asked[3]).toContain(`total: ${before}`);
+    const { sites } = await mcp.app.call('get-sites-basic');
+    expect(asked[3]).toMatch(/^Update .* on "[^"]+", "[^"]+" and "[^"]+"\? /);
+    for (const { name } of sites as { name: string }[]) expect(asked[3]).toContain(name);
     // Previews, calls on a named site and reads need no confirmation.
     const preview = (await driver.call(ALL, { dry_run: true })).structuredContent;
     expect(preview).toMatchObject({ dry_run: true, queued: false, would_affect: { sites: 3, total: before } });
@@ -239,7 +238,7 @@ describe('a change whose empty list means several sites', () => {
     const shown = (await driver.call('svc-reconnect-sites-v1', { dry_run: true })).structuredContent;
     expect(shown).toMatchObject({ dry_run: true, would_affect: { sites: 2 }, would_reconnect: [{}, {}] });
     expect((await driver.call('svc-reconnect-sites-v1')).isError).toBe(true);
-    expect(asked[0]).toMatch(/^Reconnect several sites\? No site was named, which means all 2 sites/);
+    expect(asked[0]).toMatch(/^Restore the connection of \S+ and \S+\?$/);
     expect(await mcp.app.call('count-sites', { status: 'disconnected' })).toEqual({ total: 2 });
   });
 });
@@ -382,7 +381,7 @@ describe('with a person asked', () => {
     expect(await exists(mcp, id)).toBe(true);
     expect((await call()).structuredContent).toMatchObject({ deleted: true });
     expect(await exists(mcp, id)).toBe(false);
-    expect(asked[0]).toMatch(/^Remove a site record\? This cannot be undone\.\nsite_id: \d+\nsite_url: http/);
+    expect(asked[0]).toMatch(/^Remove "[^"]+" \(http\S+\) and its history from here\? This cannot be undone\./);
     // A preview asks for no confirmation, and returns no token that would bypass it.
     const preview = await driver.call(SITE, { site_id_or_domain: 5, dry_run: true });
     expect(preview.structuredContent).not.toHaveProperty('confirmation_token');

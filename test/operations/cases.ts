@@ -96,7 +96,7 @@ function keptVersion(app: TestApp, slug: string): string {
 }
 
 /** A job whose turn does not come before it is cancelled. */
-async function waitingJob({ app }: Pick<Walk, 'app'>): Promise<object> {
+export async function waitingJob({ app }: Pick<Walk, 'app'>): Promise<object> {
   const job_id = `sync_${randomUUID()}`;
   const now = app.ctx().clock.now();
   const pace = { chunk: 20, delay_ms: 0, timeout_ms: 3_600_000, next_run_at: now + 86_400_000 };

@@ -48,9 +48,13 @@ export interface CallOptions {
 }
 
 /** The user's reply to the question; undefined = the client cannot ask. */
-export type Answerer = (question: { message: string }) => Promise<{
+export type Answerer = (question: {
+  message: string;
+  /** The choice that its form has besides the box to tick. */
+  which?: readonly string[];
+}) => Promise<{
   action: 'accept' | 'decline' | 'cancel';
-  content?: { confirm: boolean };
+  content?: { confirm: boolean; which?: string };
 }>;
 
 export interface Driver {
@@ -147,6 +151,15 @@ function withMeta<T extends object>(params: T, _meta: Record<string, unknown> | 
   return _meta === undefined ? params : { ...params, _meta };
 }
 
+function questionOf(params: object): Parameters<Answerer>[0] {
+  const { message, requestedSchema } = params as {
+    message: string;
+    requestedSchema?: { properties?: { which?: { enum: string[] } } };
+  };
+  const which = requestedSchema?.properties?.which?.enum;
+  return { message, ...(which === undefined ? {} : { which }) };
+}
+
 /** The calls that are the same for clients of both generations. */
 function sharedCalls(client: LegacyClient | ModernClient) {
   return {
@@ -178,8 +191,7 @@ async function connectLegacy(
     jsonSchemaValidator: legacyValidators,
     ...(answer === undefined ? {} : { capabilities: { elicitation: {} } }),
   });
-  if (answer !== undefined)
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer({ message: params.message }));
+  if (answer !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(questionOf(params)));
   const pipe = transport === 'stdio' ? pipes(core, actor ?? LOCAL) : undefined;
   const requestInit = { headers: { ...headers, authorization: authorization ?? '' } };
   const wire =
@@ -218,8 +230,7 @@ async function connectModern(
     jsonSchemaValidator: modernValidators,
     ...(answer === undefined ? {} : { capabilities: { elicitation: {} } }),
   });
-  if (answer !== undefined)
-    client.setRequestHandler('elicitation/create', ({ params }) => answer({ message: params.message }));
+  if (answer !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => answer(questionOf(params)));
   const pipe = transport === 'stdio' ? pipes(core, actor ?? LOCAL) : undefined;
   const requestInit = { headers: { ...headers, authorization: authorization ?? '' } };
   const wire =

@@ -1,7 +1,9 @@
 import { clientHead } from '../../schemas/client.js';
 import { clientRef, confirmation } from '../../schemas/common.js';
+import { siteWord } from '../../schemas/site-text.js';
 import { z } from '../../schemas/zod.js';
 import { deleteClient, previewDeleteClient } from '../../src/domain/clients/clients.js';
+import { sentences } from '../../src/domain/common/question.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -21,6 +23,9 @@ export default defineOperation({
       sites_suspended: z.number().int().optional().describe('Of these, sites that stay suspended.'),
       warnings: z.array(z.string()).optional().describe('Preview only: read before confirming.'),
     }),
+  question: ({ client_name, warnings = [] }) => ({
+    text: sentences(`Delete the client ${siteWord(client_name)}?`, ...warnings),
+  }),
   preview: ({ client_id_or_email }, ctx) => previewDeleteClient(ctx, client_id_or_email),
   handle: ({ client_id_or_email }, ctx) => deleteClient(ctx, client_id_or_email),
 });

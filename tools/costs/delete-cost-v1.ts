@@ -1,5 +1,6 @@
 import { confirmation } from '../../schemas/common.js';
 import { costId } from '../../schemas/cost-tools.js';
+import { siteWord } from '../../schemas/site-text.js';
 import { z } from '../../schemas/zod.js';
 import { deleteCost, getCost, requireCost } from '../../src/domain/costs/records.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -21,6 +22,8 @@ export default defineOperation({
       name: z.string(),
       dry_run: z.boolean().optional().describe('True for a preview.'),
     }),
+
+  question: ({ name }) => ({ text: `Delete the cost ${siteWord(name)}? This cannot be undone.` }),
 
   async preview({ cost_id }, ctx) {
     const { id, name } = requireCost(await getCost(ctx, cost_id), cost_id);

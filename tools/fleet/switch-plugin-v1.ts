@@ -1,7 +1,10 @@
 import { dryRun, queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { idList } from '../../schemas/search.js';
+import { siteWord } from '../../schemas/site-text.js';
 import { z } from '../../schemas/zod.js';
+import { counted, namesOf, sentences } from '../../src/domain/common/question.js';
 import { previewSwitch, switchPlugin } from '../../src/domain/extensions/switch.js';
+import { siteAddress } from '../../src/domain/sites/urls.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const sites = () => z.array(z.object({ id: z.number().int(), url: z.string() }));
@@ -39,6 +42,17 @@ export default defineOperation({
       would_affect: z.object({ sites: z.number().int() }).optional(),
       would_switch: sites().optional().describe('The first 200.'),
     }),
+
+  question: ({ plugin, would_switch: sites = [], would_affect, total_errors }, { action }) => ({
+    text: sentences(
+      `${action === 'activate' ? 'Activate' : 'Deactivate'} ${siteWord(plugin.name)} on ${namesOf(
+        sites.map(({ url }) => siteAddress(url)),
+        would_affect?.sites,
+      )}?`,
+      total_errors > 0 &&
+        `${counted(total_errors, 'site')} that ${total_errors === 1 ? 'is' : 'are'} named cannot be changed.`,
+    ),
+  }),
 
   preview: (input, ctx) => previewSwitch(ctx, input),
 

@@ -19,6 +19,10 @@ export default defineOperation({
 
   output: rolloutShape,
 
+  question: ({ summary, next }, { action }) => ({
+    text: `${{ pause: 'Pause the rollout', resume: 'Resume the rollout', abort: 'Abort the rollout for good', approve_next_wave: 'Let the next wave of the rollout begin' }[action]}? ${summary} ${next}`.trim(),
+  }),
+
   preview: ({ rollout_id, action }, ctx) => previewControl(ctx, rollout_id, action),
 
   handle: ({ rollout_id, action }, ctx) => controlRollout(ctx, rollout_id, action),

@@ -1,6 +1,7 @@
 import { confirmation, token } from '../../schemas/common.js';
 import { startShape } from '../../schemas/rollout.js';
 import { z } from '../../schemas/zod.js';
+import { counted, sentences } from '../../src/domain/common/question.js';
 import { previewStart, startRollout } from '../../src/domain/updates/rollouts/start.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -20,6 +21,14 @@ export default defineOperation({
     }),
 
   output: startShape,
+
+  question: ({ sites, updates, waves, summary }) => ({
+    text: sentences(
+      `Start ${counted(updates, 'update')} on ${counted(sites, 'site')}, in ${counted(waves, 'wave')}?`,
+      summary,
+      'It can be paused or aborted; sites at work are finished.',
+    ),
+  }),
 
   preview: ({ plan_id, digest }, ctx) => previewStart(ctx, { plan_id, digest }),
 

@@ -1,6 +1,8 @@
 import { confirmation, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
+import { counted, sentences } from '../../src/domain/common/question.js';
 import { loadWritable } from '../../src/domain/sites/load.js';
+import { siteAddress } from '../../src/domain/sites/urls.js';
 import { previewRemoval, removeGuard } from '../../src/domain/updates/safe/site-guard.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -17,6 +19,7 @@ export default defineOperation({
   output: () =>
     z.object({
       site_id: z.number().int(),
+      site_url: z.string().optional(),
       dry_run: z.boolean().optional(),
       installed: z.boolean().optional(),
       snapshots: z.number().int().optional(),
@@ -25,6 +28,13 @@ export default defineOperation({
     }),
 
   requireTarget: ({ site_id_or_domain }, ctx) => loadWritable(ctx, site_id_or_domain),
+
+  question: ({ site_url = '', snapshots = 0, warnings = [] }) => ({
+    text: sentences(
+      `Remove the guard from ${siteAddress(site_url)}, with ${snapshots === 1 ? 'its copy' : `its ${counted(snapshots, 'copy', 'copies')}`} of earlier versions? This cannot be undone.`,
+      ...warnings,
+    ),
+  }),
 
   preview: ({ site_id_or_domain }, ctx) => previewRemoval(ctx, site_id_or_domain),
 

@@ -1,7 +1,7 @@
 import { confirmation, siteRef } from '../../schemas/common.js';
 import { deletedExtensions, slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
-import { deleteExtensions, previewDeletion } from '../../src/domain/extensions/deletion.js';
+import { deleteExtensions, deletionQuestion, previewDeletion } from '../../src/domain/extensions/deletion.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -16,6 +16,8 @@ export default defineOperation({
     z.object({ site_id_or_domain: siteRef(), slugs: slugs().describe('From get-site-themes-v1.'), ...confirmation() }),
 
   output: deletedExtensions,
+
+  question: (preview) => deletionQuestion(preview, 'theme'),
 
   preview: ({ site_id_or_domain, slugs }, ctx) => previewDeletion(ctx, site_id_or_domain, 'theme', slugs),
 

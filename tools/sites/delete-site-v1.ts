@@ -1,5 +1,6 @@
 import { confirmation, siteRef } from '../../schemas/common.js';
 import { siteBasic, siteHead } from '../../schemas/site.js';
+import { siteWord } from '../../schemas/site-text.js';
 import { z } from '../../schemas/zod.js';
 import { getSite } from '../../src/domain/sites/resolve.js';
 import { DELETE_WARNINGS, deleteSite } from '../../src/domain/sites/sites.js';
@@ -23,6 +24,10 @@ export default defineOperation({
       would_affect: siteBasic().optional(),
       warnings: z.array(z.string()).optional(),
     }),
+
+  question: ({ site_url, would_affect }) => ({
+    text: `Remove ${siteWord(would_affect?.name ?? '')} (${site_url}) and its history from here? This cannot be undone. The site itself keeps running.`,
+  }),
 
   async preview({ site_id_or_domain }, ctx) {
     const { id, url, name } = await getSite(ctx, site_id_or_domain);

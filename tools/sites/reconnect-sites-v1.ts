@@ -1,10 +1,12 @@
 import { dryRun, queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
+import { counted, namesOf, sentences } from '../../src/domain/common/question.js';
 import { reconnectHandler } from '../../src/domain/connection/handlers.js';
 import type { Ctx } from '../../src/domain/context.js';
 import type { SiteRef } from '../../src/domain/sites/resolve.js';
 import { allSites } from '../../src/domain/sites/sites.js';
+import { siteAddress } from '../../src/domain/sites/urls.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const chosenSites = (ctx: Ctx, refs: readonly SiteRef[]) =>
@@ -36,6 +38,16 @@ export default defineOperation({
       would_affect: z.object({ sites: z.number().int() }).optional(),
       would_reconnect: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
     }),
+
+  question: ({ would_reconnect: sites = [], would_affect, errors }) => ({
+    text: sentences(
+      `Restore the connection of ${namesOf(
+        sites.map(({ url }) => siteAddress(url)),
+        would_affect?.sites,
+      )}?`,
+      errors.length > 0 && `${counted(errors.length, 'site')} cannot be reconnected.`,
+    ),
+  }),
 
   async preview({ site_ids_or_domains }, ctx) {
     const { sites, errors } = await chosenSites(ctx, site_ids_or_domains);

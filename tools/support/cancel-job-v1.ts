@@ -2,6 +2,7 @@ import { confirmation } from '../../schemas/common.js';
 import { JOB_TYPES, jobId } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
 import { cancelWithSites, previewCancel } from '../../src/domain/actions/jobs.js';
+import { counted, sentences } from '../../src/domain/common/question.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const count = () => z.number().int();
@@ -31,6 +32,13 @@ export default defineOperation({
       not_begun: sites().describe('Not done.'),
       next: z.string().optional().describe('Shows what became of those in progress.'),
     }),
+
+  question: ({ type, total, succeeded, failed, in_progress, not_begun }) => ({
+    text: sentences(
+      `End the ${type} job? Of ${counted(total, 'site')} ${succeeded} done, ${failed} failed, ${not_begun.count} not begun: these are left as they are.`,
+      in_progress.count > 0 && `${in_progress.count} at work may still finish.`,
+    ),
+  }),
 
   preview: ({ job_id }, ctx) => previewCancel(ctx, job_id),
 

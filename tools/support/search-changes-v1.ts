@@ -14,7 +14,7 @@ export default defineOperation({
   id: 'svc/search-changes-v1',
   title: 'Search changes',
   about:
-    'Finds who changed what on which site, newest first: through Sitefleet, or on the sites as of their last sync (users and roles, too). kinds counts all that the other filters match.',
+    'Finds who changed what on which site, newest first: through Sitefleet, or on the sites as of their last sync (users, roles). kinds counts all that the other filters match.',
   run: 'POST',
   effect: 'read',
 

@@ -1,6 +1,8 @@
 import { confirmation } from '../../schemas/common.js';
+import { siteWord } from '../../schemas/site-text.js';
 import { taskId } from '../../schemas/time-tools.js';
 import { z } from '../../schemas/zod.js';
+import { counted } from '../../src/domain/common/question.js';
 import { requireModule } from '../../src/domain/settings/modules.js';
 import { deleteTask, findTask } from '../../src/domain/time-tracker/tasks.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -23,6 +25,10 @@ export default defineOperation({
       duration_seconds: z.number().int(),
       dry_run: z.boolean().optional().describe('True for a preview.'),
     }),
+
+  question: ({ title, duration_seconds }) => ({
+    text: `Delete the task ${siteWord(title)} and its ${counted(Math.round(duration_seconds / 60), 'minute')}? This cannot be undone.`,
+  }),
 
   async preview({ task_id }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -1,7 +1,9 @@
 import { called, confirmation, siteRef, token } from '../../schemas/common.js';
+import { siteWord } from '../../schemas/site-text.js';
 import { changesByUndo, undoAnswer } from '../../schemas/undo.js';
 import { z } from '../../schemas/zod.js';
 import { integerOrText } from '../../schemas/zod-internals.js';
+import { counted, sentences } from '../../src/domain/common/question.js';
 import { previewUndo, requireUndo, undoChanges } from '../../src/domain/undo/undo.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -33,6 +35,21 @@ export default defineOperation({
     }),
 
   output: undoAnswer,
+
+  question: ({ undo = [], total_undo = 0, total_errors }) => ({
+    text: sentences(
+      `Restore what ${counted(total_undo, 'change')} replaced?`,
+      undo.length > 0 &&
+        `${undo
+          .slice(0, 3)
+          .map(({ name, slug, site_url, kind, field, now, back_to }) =>
+            [name ?? slug ?? site_url ?? kind, `${field} ${now} to ${back_to}`].map(siteWord).join(': '),
+          )
+          .join('; ')}${total_undo > 3 ? '; …' : '.'}`,
+      total_errors > 0 &&
+        `${total_errors} ${total_errors === 1 ? 'is' : 'are'} left as ${total_errors === 1 ? 'it is' : 'they are'}.`,
+    ),
+  }),
 
   requireTarget: (input, ctx) => requireUndo(ctx, input),
   preview: (input, ctx) => previewUndo(ctx, input),

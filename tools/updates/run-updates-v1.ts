@@ -4,6 +4,7 @@ import { offerFilters } from '../../schemas/search.js';
 import { appliedEntry, runOutcome, updatePreview, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
+import { updatesQuestion } from '../../src/domain/updates/question.js';
 import { runUpdates } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -34,6 +35,8 @@ export default defineOperation({
       ...runOutcome(),
       ...updatePreview(),
     }),
+
+  question: updatesQuestion,
 
   preview: ({ site_ids_or_domains, types, specific_items, dry_run: _, ...filters }, ctx) =>
     previewUpdates(ctx, site_ids_or_domains, types, specific_items, undefined, filters),

@@ -3,6 +3,7 @@ import { offerFilters } from '../../schemas/search.js';
 import { runOutcome, updatePreview, updateSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
+import { updatesQuestion } from '../../src/domain/updates/question.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -32,6 +33,8 @@ export default defineOperation({
       ...runOutcome(),
       ...updatePreview(),
     }),
+
+  question: updatesQuestion,
 
   preview: ({ site_ids_or_domains, dry_run: _, ...filters }, ctx) =>
     previewUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended, filters),

@@ -1,12 +1,16 @@
 /** Deletes plugins and themes from a site, and previews deletions. */
 
+import type { deletedExtensions } from '../../../schemas/extension.js';
+import type { z } from '../../../schemas/zod.js';
 import type { ExtensionKind } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
+import { namesOf, type Question, sentences } from '../common/question.js';
 import type { Ctx } from '../context.js';
 import { installedBySlug, PARENT_ACTIVE } from '../sites/inventory.js';
 import { loadWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
+import { siteAddress } from '../sites/urls.js';
 import { refuse } from './act.js';
 import { actNow, extensionEntry, requireSlugs } from './extensions.js';
 
@@ -20,6 +24,7 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
   return {
     dry_run: true,
     site_id: target.site.id,
+    site_url: target.site.url,
     would_affect: found.map(extensionEntry),
     count: found.length,
     errors: refusals.flatMap(({ slug, error }) =>
@@ -27,6 +32,39 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
     ),
     warnings: found.flatMap(({ slug, active }) =>
       active === 1 ? [`${slug} is active and will be deactivated first.`] : [],
+    ),
+  };
+}
+
+/** Of what is deleted, as many as a question can hold are named. */
+const MOST_NAMED = 12;
+
+/** What a person is asked before it. */
+export function deletionQuestion(
+  {
+    site_url = '',
+    would_affect: items = [],
+    errors = [],
+    warnings = [],
+  }: z.output<ReturnType<typeof deletedExtensions>>,
+  kind: ExtensionKind,
+): Question {
+  const names = namesOf(
+    items.map(({ name }) => name),
+    items.length,
+    kind,
+    MOST_NAMED,
+  );
+  return {
+    text: sentences(
+      `Delete ${names} from ${siteAddress(site_url)}? This cannot be undone.`,
+      ...warnings,
+      errors.length > 0 &&
+        `Left as they are: ${namesOf(
+          errors.map(({ slug }) => slug),
+          errors.length,
+          kind,
+        )}.`,
     ),
   };
 }

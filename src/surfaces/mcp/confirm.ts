@@ -5,6 +5,7 @@
  * is refused when its confirmation is missing, forged, used, expired or unanswered.
  */
 
+import type { Question } from '../../domain/common/question.js';
 import type { GroupedOperation } from '../../operation/operation.js';
 import type { Actor } from '../../runtime/actor.js';
 import { canonicalJson } from '../../runtime/canonical-json.js';
@@ -16,20 +17,30 @@ import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
 import type { JsonObject } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
-export type ConfirmationReply = 'accept' | 'decline' | 'cancel' | 'timeout';
+export interface ConfirmationReply {
+  outcome: 'accept' | 'decline' | 'cancel' | 'timeout';
+  /** The person chose what the question named besides the whole. */
+  instead?: boolean;
+}
 
 /** How the user can be asked through the client. Absent when the client does not support it. */
 export type Elicitation =
   /** Up to 2025-11-25: the server sends a request while the call waits. */
-  | { kind: 'now'; ask(question: string): Promise<ConfirmationReply> }
+  | { kind: 'now'; ask(message: string, instead: string | undefined): Promise<ConfirmationReply> }
   /** 2026-07-28: the call returns the question, and the client repeats it with the reply. */
-  | { kind: 'later'; state: string | undefined; reply: ConfirmationReply | undefined };
+  | {
+      kind: 'later';
+      state: string | undefined;
+      reply: ((instead: string | undefined) => ConfirmationReply) | undefined;
+    };
 
 /** Returned by a call that the client has to repeat with the user's reply. */
 export class ConfirmationQuestion {
   constructor(
     readonly message: string,
     readonly state: string,
+    /** What may be chosen besides the whole. */
+    readonly instead: string | undefined,
   ) {}
 }
 
@@ -87,8 +98,10 @@ export class Confirmations {
     if (destroys ? confirm !== true : call.isRunning(args)) return call.run(args);
     const preview = await call.run({ ...args, ...(destroys ? { confirm: false } : {}), dry_run: true });
     if (!destroys && sitesOf(preview) < 2) return call.run(args);
-    const question = await this.#confirm(call, bindingOf(call, input, preview), token, preview);
-    return question ?? call.run(args);
+    const asked = operation.question(preview, input);
+    const confirmed = await this.#confirm(call, bindingOf(call, input, preview), token, asked);
+    if (confirmed instanceof ConfirmationQuestion) return confirmed;
+    return call.run(confirmed.instead === true ? { ...args, ...asked.instead?.input } : args);
   }
 
   /** Removes the token, but only under policies that issue tokens; under the others it is an unknown field. */
@@ -109,31 +122,27 @@ export class Confirmations {
     return asksPeople(this.#policy) && call.elicitation !== undefined;
   }
 
-  /** Undefined when the call is confirmed, or the question to be answered first. */
+  /** How the call is confirmed, or the question to be answered first. */
   async #confirm(
     call: GuardedCall,
     binding: string,
     token: unknown,
-    preview: JsonObject,
-  ): Promise<ConfirmationQuestion | undefined> {
+    asked: Question,
+  ): Promise<ConfirmationQuestion | Pick<ConfirmationReply, 'instead'>> {
     const { elicitation, operation } = call;
     const destroys = operation.effect === 'destroy';
     if (!this.#asksUser(call) || elicitation === undefined) {
       if (typeof token !== 'string') throw tokenNeeded(destroys);
       this.#redeem('preview', token, binding, destroys);
-      return undefined;
+      return {};
     }
-    const message = questionText(operation, preview);
-    if (elicitation.kind === 'now') {
-      const reply = await elicitation.ask(message);
-      if (reply !== 'accept') throw notAgreed(reply);
-      return undefined;
-    }
+    const message = messageOf(asked);
+    const instead = asked.instead?.words;
+    if (elicitation.kind === 'now') return agreedOf(await elicitation.ask(message, instead));
     if (elicitation.state === undefined || elicitation.reply === undefined)
-      return new ConfirmationQuestion(message, this.#tokens.issue('question', binding));
+      return new ConfirmationQuestion(message, this.#tokens.issue('question', binding), instead);
     this.#redeem('question', elicitation.state, binding, destroys);
-    if (elicitation.reply !== 'accept') throw notAgreed(elicitation.reply);
-    return undefined;
+    return agreedOf(elicitation.reply(instead));
   }
 
   #redeem(kind: TokenKind, token: string, binding: string, destroys: boolean): void {
@@ -167,17 +176,13 @@ function sitesOf(preview: JsonObject): number {
   return typeof sites === 'number' ? sites : 0;
 }
 
-/** The text shown to the user. Names in it come from sites, so it is plain, short, and begins with our own words. */
-function questionText(operation: GroupedOperation, preview: JsonObject): string {
-  const { dry_run: _flag, ...facts } = preview;
-  const destroys = operation.effect === 'destroy';
-  const shown = destroys ? facts : ((facts.would_affect ?? {}) as JsonObject);
-  const headline = destroys
-    ? `${operation.title}? This cannot be undone.`
-    : `${operation.title}? No site was named, which means all ${sitesOf(preview)} sites concerned.`;
-  const lines = Object.entries(shown)
-    .filter(([, value]) => value !== false)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  const text = [headline, ...lines].map((line) => line.replace(/\s+/g, ' ')).join('\n');
-  return cleanText(withRealDomains(text), MAX_QUESTION);
+/** Throws unless the person agreed. */
+function agreedOf({ outcome, ...reply }: ConfirmationReply): Pick<ConfirmationReply, 'instead'> {
+  if (outcome !== 'accept') throw notAgreed(outcome);
+  return reply;
+}
+
+/** The text shown to the user. Names in it come from sites, so it is plain and short. */
+function messageOf({ text }: Question): string {
+  return cleanText(withRealDomains(text.replace(/\s+/g, ' ')), MAX_QUESTION);
 }

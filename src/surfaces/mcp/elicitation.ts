@@ -2,19 +2,36 @@
 
 import type { ConfirmationReply } from './confirm.js';
 
-export const CONFIRM_FORM: {
+// A type alias, not an interface: the SDKs want an index signature.
+type ConfirmForm = {
   type: 'object';
-  properties: { confirm: { type: 'boolean'; title: string; default: boolean } };
+  properties: {
+    confirm: { type: 'boolean'; title: string; default: boolean };
+    which?: { type: 'string'; title: string; enum: string[]; default: string };
+  };
   required: string[];
-} = {
-  type: 'object',
-  properties: { confirm: { type: 'boolean', title: 'Yes, do it', default: false } },
-  required: ['confirm'],
 };
 
-/** Accepting the form without ticking its box is a refusal. */
-export function replyOf(action: unknown, content: unknown): ConfirmationReply {
-  if (action === 'accept')
-    return (content as { confirm?: unknown } | null | undefined)?.confirm === true ? 'accept' : 'decline';
-  return action === 'decline' ? 'decline' : 'cancel';
+const ALL = 'all of it';
+
+/** @param instead what may be chosen besides the whole, in words */
+export function confirmForm(instead?: string): ConfirmForm {
+  return {
+    type: 'object',
+    properties: {
+      confirm: { type: 'boolean', title: 'Yes, do it', default: false },
+      ...(instead === undefined
+        ? {}
+        : { which: { type: 'string', title: 'What', enum: [ALL, instead], default: ALL } }),
+    },
+    required: ['confirm'],
+  };
+}
+
+/** Accepting the form without ticking its box is a refusal, and so is a choice that is none of its two. */
+export function replyOf(action: unknown, content: unknown, instead?: string): ConfirmationReply {
+  if (action !== 'accept') return { outcome: action === 'decline' ? 'decline' : 'cancel' };
+  const { confirm, which = ALL } = (content ?? {}) as { confirm?: unknown; which?: unknown };
+  const isChoice = which === ALL || (instead !== undefined && which === instead);
+  return confirm === true && isChoice ? { outcome: 'accept', instead: which !== ALL } : { outcome: 'decline' };
 }

@@ -49,12 +49,14 @@ export function notChosen(name: string, why: 'toolsets' | 'readonly'): ServiceEr
   });
 }
 
-function unconfirmed(message: string, advice: string): ServiceError {
+function unconfirmed(message: string, advice: string, field?: string): ServiceError {
   return new ServiceError('svc_confirmation_required', `${message} Nothing changed.`, {
-    field: 'confirmation_token',
+    ...(field === undefined ? {} : { field }),
     advice,
   });
 }
+
+const TOKEN = 'confirmation_token';
 
 const PREVIEW_FIRST =
   'Call with dry_run: true, show the user what would be deleted, then repeat the same call with confirm: true and the confirmation_token of that answer.';
@@ -65,10 +67,11 @@ const PREVIEW_FLEET_FIRST =
 /** @param destroys whether something would be deleted; otherwise several sites would be changed without being named */
 export function tokenNeeded(destroys: boolean): ServiceError {
   return destroys
-    ? unconfirmed('This server requires a confirmation_token from a preview.', PREVIEW_FIRST)
+    ? unconfirmed('This server requires a confirmation_token from a preview.', PREVIEW_FIRST, TOKEN)
     : unconfirmed(
         'No site was named, which means several sites: this server requires a confirmation_token from a preview.',
         PREVIEW_FLEET_FIRST,
+        TOKEN,
       );
 }
 
@@ -79,7 +82,7 @@ export function tokenRefused(reason: 'used' | 'expired' | 'other', destroys: boo
     expired: 'This confirmation has expired.',
     other: 'This confirmation is for another call: arguments, login or what would be affected have changed.',
   };
-  return unconfirmed(messages[reason], destroys ? PREVIEW_FIRST : PREVIEW_FLEET_FIRST);
+  return unconfirmed(messages[reason], destroys ? PREVIEW_FIRST : PREVIEW_FLEET_FIRST, TOKEN);
 }
 
 /** The user was asked and did not agree. */

@@ -30,7 +30,7 @@ import { Cancellation } from './cancellation.js';
 import { softwareOf } from './client-software.js';
 import { ConfirmationQuestion, type ConfirmationReply, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
-import { CONFIRM_FORM, replyOf } from './elicitation.js';
+import { confirmForm, replyOf } from './elicitation.js';
 import { tokenNeeded } from './errors.js';
 import { IDEMPOTENCY_META_KEY } from './idempotency.js';
 import { progressReporter } from './progress.js';
@@ -221,18 +221,23 @@ function hangUpSignalOf({ authInfo }: Extra): AbortSignal | undefined {
 function elicitationOf(server: Server, extra: Extra, askMs: number): Elicitation | undefined {
   const elicitation = server.getClientCapabilities()?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
-  return { kind: 'now', ask: (question) => ask(extra, question, askMs) };
+  return { kind: 'now', ask: (message, instead) => ask(extra, message, instead, askMs) };
 }
 
-async function ask(extra: Extra, message: string, timeout: number): Promise<ConfirmationReply> {
-  const params = { mode: 'form' as const, message, requestedSchema: CONFIRM_FORM };
+async function ask(
+  extra: Extra,
+  message: string,
+  instead: string | undefined,
+  timeout: number,
+): Promise<ConfirmationReply> {
+  const params = { mode: 'form' as const, message, requestedSchema: confirmForm(instead) };
   try {
     const request = { method: 'elicitation/create' as const, params };
     const { action, content } = await extra.sendRequest(request, ElicitResultSchema, { timeout, signal: extra.signal });
-    return replyOf(action, content);
+    return replyOf(action, content, instead);
   } catch (error) {
-    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
-    return 'cancel';
+    const late = error instanceof McpError && error.code === ErrorCode.RequestTimeout;
+    return { outcome: late ? 'timeout' : 'cancel' };
   }
 }
 

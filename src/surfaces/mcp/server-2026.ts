@@ -18,7 +18,7 @@ import { Cancellation } from './cancellation.js';
 import { softwareOf } from './client-software.js';
 import { ConfirmationQuestion, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
-import { CONFIRM_FORM, replyOf } from './elicitation.js';
+import { confirmForm, replyOf } from './elicitation.js';
 import { IDEMPOTENCY_META_KEY } from './idempotency.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -66,7 +66,7 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
       elicitationOf(ctx),
     );
     if (!(outcome instanceof ConfirmationQuestion)) return outcome;
-    const question = inputRequired.elicit({ message: outcome.message, requestedSchema: CONFIRM_FORM });
+    const question = inputRequired.elicit({ message: outcome.message, requestedSchema: confirmForm(outcome.instead) });
     return inputRequired({ inputRequests: { [CONFIRMATION]: question }, requestState: outcome.state });
   });
   serveResources(core, server, actor);
@@ -155,7 +155,7 @@ function elicitationOf(ctx: ServerContext): Elicitation | undefined {
   return {
     kind: 'later',
     state: typeof state === 'string' ? state : undefined,
-    reply: response === undefined ? undefined : replyOf(action, content),
+    reply: response === undefined ? undefined : (instead) => replyOf(action, content, instead),
   };
 }
 

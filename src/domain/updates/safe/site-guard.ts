@@ -178,6 +178,7 @@ export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
   return {
     dry_run: true,
     site_id: target.site.id,
+    site_url: target.site.url,
     installed: found !== null,
     snapshots: copies.length,
     warnings: [
