@@ -294,6 +294,8 @@ describe('toolsets that are shown only where they are named', () => {
 
   it('are shown to a connection that names them, alone or beside the others', async () => {
     expect(await listed(all, '?toolsets=costs')).toEqual(namesOf(['costs']).sort());
+    expect(await listed(all, '?toolsets=all')).toEqual(operations.map(({ id }) => toolName(id)).sort());
+    expect(await listed(bounded, '?toolsets=all')).toEqual(namesOf(['tags', 'costs']).sort());
     expect(await listed(all, '?toolsets=default,monitoring')).toEqual(namesOf([...DEFAULT, 'monitoring']).sort());
     expect(await listed(all, `?toolsets=default,${OPTIONAL.join(',')}&readonly=1`)).toEqual(
       namesOf([...DEFAULT, ...OPTIONAL], true).sort(),

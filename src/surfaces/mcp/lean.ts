@@ -4,6 +4,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { toolName } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
 import { invalidInput } from '../../runtime/errors.js';
+import { ASKED } from './asked.js';
 import { RUN_OPERATION } from './messages.js';
 import type { JsonObject } from './tool-result.js';
 
@@ -126,11 +127,8 @@ export function searchOperations(visible: readonly GroupedOperation[], toolOf: T
     const operations = visible.map(({ id, title, effect }) => ({ operation: toolName(id), about: title, effect }));
     return { operations, total: operations.length };
   }
-  const found = visible
-    .map((operation) => ({ operation, score: scoreOf(operation, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score);
-  const operations = found.slice(0, limit as number).map(({ operation }) => described(operation, toolOf));
+  const found = ranked(visible, words);
+  const operations = found.slice(0, limit as number).map((operation) => described(operation, toolOf));
   return { operations, total: found.length };
 }
 
@@ -140,51 +138,87 @@ function described(operation: GroupedOperation, toolOf: ToolOf): JsonObject {
   return { operation: name, about: description, effect, idempotent, input_schema: inputSchema };
 }
 
-/** Matches in the name weigh most; the fewer other words the name has, the higher the score. */
-function scoreOf({ id, title, about, instructions, input }: GroupedOperation, words: readonly string[]): number {
-  const name = wordsOf(id);
-  const heading = wordsOf(title);
-  const rest = wordsOf(`${about} ${instructions} ${Object.keys(input().shape).join(' ')}`);
-  const score = words.reduce(
-    (sum, word) =>
-      sum +
-      (name.includes(word) ? 1 : 0) +
-      (fits(name, word) ? 4 : 0) +
-      (fits(heading, word) ? 1 : 0) +
-      (fits(rest, word) ? 1 : 0),
-    0,
-  );
-  return score === 0 ? 0 : score + (8 * words.filter((word) => fits(name, word)).length) / name.length;
+/** How much a word weighs where it stands. */
+const WEIGHTS = { name: 3, asked: 2.4, title: 1.5, about: 1, inputs: 0.5 } as const;
+
+interface Indexed {
+  operation: GroupedOperation;
+  words: Record<keyof typeof WEIGHTS, ReadonlySet<string>>;
 }
 
-/** Whether a word equals a word of the list or one is a prefix of the other, so that plurals match. */
-function fits(list: readonly string[], word: string): boolean {
-  return list.some(
-    (one) => one === word || (word.length > 2 && one.startsWith(word)) || (one.length > 2 && word.startsWith(one)),
-  );
+const indexed = new WeakMap<GroupedOperation, Indexed>();
+
+function indexOf(operation: GroupedOperation): Indexed {
+  const known = indexed.get(operation);
+  if (known !== undefined) return known;
+  const { id, title, about, instructions } = operation;
+  const name = id.replace(/^svc\/|-v\d+$/g, '');
+  const made = {
+    operation,
+    words: {
+      name: new Set(wordsOf(name)),
+      asked: new Set(wordsOf(ASKED[name] ?? '')),
+      title: new Set(wordsOf(title)),
+      about: new Set(wordsOf(`${about} ${instructions}`)),
+      inputs: new Set(wordsOf(Object.keys(operation.input().shape).join(' '))),
+    },
+  };
+  indexed.set(operation, made);
+  return made;
+}
+
+/**
+ * The operations that a question is about, best first. A word weighs by where it stands, and more the fewer operations
+ * have it; of equals the one with the shorter name is meant.
+ */
+function ranked(visible: readonly GroupedOperation[], words: readonly string[]): GroupedOperation[] {
+  const all = visible.map(indexOf);
+  const scores = new Map(all.map((one) => [one, 0]));
+  for (const word of new Set(words)) {
+    const weights = all.map((one) => ({ one, weight: weightOf(one, word) })).filter(({ weight }) => weight > 0);
+    const rarity = Math.log(1 + all.length / (weights.length + 1));
+    for (const { one, weight } of weights) scores.set(one, (scores.get(one) ?? 0) + weight * rarity);
+  }
+  const scored = all.map((one) => ({ one, score: (scores.get(one) ?? 0) + coverage(one, words) }));
+  return scored
+    .filter(({ one }) => (scores.get(one) ?? 0) > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ one }) => one.operation);
+}
+
+/** Where a word stands more than once, the heaviest place counts, and the others a little. */
+function weightOf({ words }: Indexed, word: string): number {
+  const found = Object.entries(WEIGHTS).filter(([field]) => words[field as keyof typeof WEIGHTS].has(word));
+  const weights = found.map(([, weight]) => weight);
+  return weights.length === 0 ? 0 : Math.max(...weights) + 0.15 * (weights.length - 1);
+}
+
+/** How much of its name is asked for. */
+function coverage({ words: { name } }: Indexed, words: readonly string[]): number {
+  return (3 * words.filter((word) => name.has(word)).length) / name.size;
 }
 
 /** Words that are ignored: parts of every name, and stop words. */
-const SILENT: ReadonlySet<string> = new Set([
-  'svc',
-  'v1',
-  'a',
-  'an',
-  'the',
-  'of',
-  'to',
-  'for',
-  'on',
-  'in',
-  'and',
-  'or',
-]);
+const SILENT: ReadonlySet<string> = new Set(
+  'svc v1 a an the of to for on in and or i me we our us it its this that these those be been do does did is are was were there some any at by as with from has have had will would can could should please want need'.split(
+    ' ',
+  ),
+);
 
+/** Words without their endings: `certificates` and `certificate`, `updating` and `update` are one. */
 function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '' && !SILENT.has(word));
+    .filter((word) => word !== '' && !SILENT.has(word))
+    .map(stemOf);
+}
+
+function stemOf(word: string): string {
+  if (word.length < 4) return word;
+  const singular = word.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '');
+  const bare = singular.replace(/(?:ing|ed|er|ly)$/, '');
+  return (bare.length < 3 ? singular : bare).replace(/(.)\1$/, '$1').replace(/(?<=..)[ey]$/, '');
 }
 
 function recordOf(args: unknown, tool: string): JsonObject {

@@ -7,6 +7,9 @@ import { DEFAULT_TOOLSETS, TOOLSETS, type Toolset } from '../../runtime/toolsets
 const LEAN = 'lean';
 /** Stands for the toolsets that are shown by default. */
 const DEFAULT = 'default';
+const ALL = 'all';
+/** Words that stand for several toolsets. */
+const GROUPS: Readonly<Record<string, readonly Toolset[]>> = { [DEFAULT]: DEFAULT_TOOLSETS, [ALL]: TOOLSETS };
 const YES: ReadonlySet<string> = new Set(['1', 'true', 'yes']);
 const NO: ReadonlySet<string> = new Set(['', '0', 'false', 'no']);
 
@@ -21,10 +24,12 @@ export function toolChoice(written: {
     .split(',', 100)
     .map((name) => name.trim())
     .filter(Boolean);
-  const unknown = names.find((name) => name !== LEAN && name !== DEFAULT && !isToolset(name));
+  const unknown = names.find((name) => name !== LEAN && !Object.hasOwn(GROUPS, name) && !isToolset(name));
   if (unknown !== undefined || (written.toolsets !== undefined && names.length === 0))
-    throw refused('toolsets', unknown ?? '', `Send some of ${DEFAULT}, ${TOOLSETS.join(', ')}, or ${LEAN}.`);
-  const sets = names.flatMap((name) => (name === DEFAULT ? DEFAULT_TOOLSETS : isToolset(name) ? [name] : []));
+    throw refused('toolsets', unknown ?? '', `Send some of ${DEFAULT}, ${TOOLSETS.join(', ')}, or ${ALL}, or ${LEAN}.`);
+  const sets = names.flatMap((name) =>
+    Object.hasOwn(GROUPS, name) ? (GROUPS[name] ?? []) : isToolset(name) ? [name] : [],
+  );
   return {
     toolsets: sets.length === 0 ? null : TOOLSETS.filter((name) => sets.includes(name)),
     read_only: flagOf(written.readonly ?? ''),
