@@ -33,7 +33,7 @@ export const runEntry = once(() =>
     via: z.string(),
     operation: z.string(),
     job_id: z.string().nullable(),
-    types: z.array(z.string()).describe('Asked for; empty = all.'),
+    types: z.array(z.string()).describe('Asked for, as in items; empty = all.'),
     specific_items: z.array(z.string()).describe('The first 20; empty = all.'),
     sites: z.number().int().describe('How many were asked for.'),
     waiting_sites: count().describe('Not begun yet.'),

@@ -287,6 +287,15 @@ describe('toolsets that are shown only where they are named', () => {
 
   it('are left out of the list, and refused with how to get them', async () => {
     expect(await listed(all, '')).toEqual(namesOf(DEFAULT).sort());
+    const hint = all.core.instructionsFor(LOCAL);
+    for (const name of OPTIONAL) expect(hint).toContain(`${name} (`);
+    expect(hint).toContain('toolsets=all');
+    for (const tools of [
+      { toolsets: null, read_only: false, lean: true },
+      { toolsets: ['costs' as const], read_only: false, lean: false },
+    ])
+      expect(all.core.instructionsFor({ ...LOCAL, tools })).not.toContain('Not shown to this connection');
+    expect(bounded.core.instructionsFor(LOCAL)).not.toContain('Not shown to this connection');
     const driver = await at(all, '');
     const refused = await driver.call('svc-list-costs-v1');
     expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('toolsets=default,costs')]);

@@ -45,7 +45,7 @@ describe('a call', () => {
       via: ADMIN.via,
       operation: 'svc/run-updates-v1',
       job_id: null,
-      types: ['plugins'],
+      types: ['plugin'],
       specific_items: [],
       sites: 2,
       counts: { kept: 1, rolled_back: 1, failed: 1, skipped: 1 },

@@ -133,6 +133,8 @@ describe('an id of a change', () => {
     expect(found.map(({ id, what }) => [id, what])).toEqual(listed.map(({ id, description }) => [id, description]));
     const { actions } = await tool('list-actions', { since: '1970-01-01', per_page: 100 });
     const of = (words: RegExp) => found.find(({ what }) => words.test(what));
+    // The call named the site.
+    for (const row of found) expect(Object.keys(row)).not.toEqual(expect.arrayContaining(['site_id']));
     // Through Sitefleet: the entry of the log that has the same id.
     const own = found.filter(({ via }) => via !== 'site');
     expect(own.length).toBeGreaterThan(2);

@@ -4,7 +4,7 @@ import { days } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
 import { incidentEntryOf } from '../../src/domain/monitoring/entries.js';
 import { listFleetIncidents } from '../../src/domain/monitoring/incidents.js';
-import { oneOrAll } from '../../src/domain/sites/resolve.js';
+import { oneOrAll, withoutSite } from '../../src/domain/sites/resolve.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -23,11 +23,13 @@ export default defineOperation({
       ...paging(20, 200),
     }),
 
-  output: () => z.object({ incidents: z.array(incidentEntry()), ...paged() }),
+  output: () => z.object({ incidents: z.array(incidentEntry().partial({ site_id: true, url: true })), ...paged() }),
 
   async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
     const site_ids = await oneOrAll(ctx, site_id_or_domain);
     const { items, total } = await listFleetIncidents(ctx, { ...filter, site_ids }, page, per_page);
-    return { incidents: items.map(incidentEntryOf), total, page, per_page };
+    const incidents = items.map(incidentEntryOf);
+    const shown = site_id_or_domain === undefined ? incidents : incidents.map(withoutSite);
+    return { incidents: shown, total, page, per_page };
   },
 });

@@ -43,8 +43,8 @@ export default defineOperation({
         z.object({
           id: z.number().int().describe('The change_id of undo-change-v1 and roll-back-v1.'),
           at: timestamp(),
-          site_id: z.number().int().nullable().describe('null = of no site.'),
-          url: z.string().nullable(),
+          site_id: z.number().int().nullable().optional().describe('null = of no site.'),
+          url: z.string().nullable().optional(),
           kind: z.string(),
           what: z.string(),
           slug: z.string().optional(),

@@ -11,7 +11,7 @@ import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { changeSentence } from '../sites/changes.js';
-import { oneOrAll, type SiteRef } from '../sites/resolve.js';
+import { oneOrAll, type SiteRef, withoutSite } from '../sites/resolve.js';
 import { requireTag, type TagRef } from '../tags/refs.js';
 
 const DAY_MS = 86_400_000;
@@ -40,12 +40,13 @@ interface ChangeSearchInput {
 }
 
 /**
- * One page, newest first. Throws `svc_module_not_available`, `svc_invalid_input` for a time, and for a site, client or tag that
+ * One page, newest first, without the site where the call names it. Throws `svc_module_not_available`, `svc_invalid_input` for a time, and for a site, client or tag that
  * does not exist.
  */
 export async function searchChanges(ctx: Ctx, input: ChangeSearchInput) {
   const { items, ...found } = await findChanges(ctx, input);
-  return { ...found, changes: items.map(changeView) };
+  const changes = items.map(changeView);
+  return { ...found, changes: input.site_id_or_domain === undefined ? changes : changes.map(withoutSite) };
 }
 
 /** The same as records for pages, with what takes each change back. */

@@ -147,3 +147,9 @@ function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refu
 function quote(ref: SiteRef): string {
   return JSON.stringify(typeof ref === 'string' && ref.length > 100 ? `${ref.slice(0, 100)}…` : ref);
 }
+
+/** A row without what names its site, for a call that named it. */
+export function withoutSite<Row extends { site_id: unknown; url: unknown }>(row: Row): Omit<Row, 'site_id' | 'url'> {
+  const { site_id: _id, url: _url, ...rest } = row;
+  return rest;
+}

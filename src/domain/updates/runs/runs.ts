@@ -10,7 +10,7 @@ import type { CountedRun, RunItemState, ToldRunItem } from '../../../store/updat
 import { pastTime } from '../../common/past-time.js';
 import type { Ctx } from '../../context.js';
 import { getSite, type SiteRef } from '../../sites/resolve.js';
-import { BROKE, TYPE_GROUPS, UPDATE_TYPES } from '../results.js';
+import { BROKE, UPDATE_TYPES } from '../results.js';
 import type { Evidence } from '../safe/safe-run.js';
 import { type Asked, MOST_ITEMS } from './call.js';
 import { rollBackMember } from './can-roll-back.js';
@@ -108,7 +108,7 @@ function entryOf(run: CountedRun): Entry {
 function askedFields({ types, specific_items, limits }: Asked) {
   // A filter names items, too.
   const named = [...specific_items, ...(limits?.slugs ?? [])].slice(0, MOST_ITEMS);
-  return { types: types.flatMap((number) => TYPE_GROUPS[number] ?? []), specific_items: named };
+  return { types: types.flatMap((number) => UPDATE_TYPES[number] ?? []), specific_items: named };
 }
 
 function itemOf(row: ToldRunItem, now: number): Item {
