@@ -106,7 +106,7 @@ export const siteRefs = (rule: string) => list(integerOrText()).describe(rule);
 /** The page of a list that a caller asks for. */
 export const paging = (standard: number, max: number) => ({
   page: int(1).default(1).describe('Page.'),
-  per_page: int(1, max).default(standard).describe('Page size, uncut.'),
+  per_page: int(1, max).default(standard).describe('Kept whole.'),
 });
 
 /** The page of a list that an output is. */

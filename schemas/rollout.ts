@@ -2,6 +2,7 @@
 
 import { once } from '../src/runtime/once.js';
 import { bool, called, int, list, paged, siteRefs, timestamp, token } from './common.js';
+import { guidanceLines } from './guidance.js';
 import { RUN_ITEM_STATES } from './run.js';
 import { protection } from './safety.js';
 import { idList, LEVELS, levels, listOrOne } from './search.js';
@@ -72,6 +73,7 @@ export const planShape = once(() =>
     digest: z.string(),
     expires_at: timestamp(),
     summary: z.string().describe('For a person.'),
+    guidance: guidanceLines(),
     sites: count(),
     updates: count(),
     items: z.array(

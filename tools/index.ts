@@ -7,6 +7,7 @@ import { clients } from './clients/index.js';
 import { content } from './content/index.js';
 import { costs } from './costs/index.js';
 import { fleet } from './fleet/index.js';
+import { guidance } from './guidance/index.js';
 import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
 import { monitoring } from './monitoring/index.js';
@@ -36,6 +37,7 @@ export const operations: readonly GroupedOperation[] = [
   ...group('insight', insight),
   ...group('support', support),
   ...group('undo', undo),
+  ...group('guidance', guidance),
   ...group('monitoring', monitoring),
   ...group('reports', reports),
   ...group('content', content),

@@ -59,6 +59,7 @@ type ToolJobFacts = { job_id: string; kind: string };
 type AuditFacts = { strategy: string; performance: number | null };
 type CostFacts = { cost_id: number; cost_name: string };
 type ClientFacts = { client_id: number; client_name: string };
+type GuidanceFacts = { guidance_id: number; guidance_name: string };
 type TagFacts = { tag_id: number; tag_name: string };
 type KeyFacts = { key_id: number; by: string };
 type UserFacts = { user_id: number; user_name: string };
@@ -200,6 +201,9 @@ type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   'client.deleted': ClientFacts & { sites: number };
   'client.suspended': ClientFacts & { sites: number };
   'client.unsuspended': ClientFacts & { sites: number };
+  'guidance.added': GuidanceFacts;
+  'guidance.confirmed': GuidanceFacts;
+  'guidance.removed': GuidanceFacts;
   'tag.created': TagFacts;
   'tag.updated': TagFacts;
   'tag.deleted': TagFacts & { sites: number };

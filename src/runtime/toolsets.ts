@@ -59,6 +59,12 @@ const FACTS = {
     max_tokens: 700,
     optional: true,
   },
+  guidance: {
+    label: 'Guidance',
+    description: 'What is to be heeded before sites are changed.',
+    max_tokens: 600,
+    optional: true,
+  },
   monitoring: {
     label: 'Monitoring',
     description: 'Incidents, uptime, certificates, domains, alerts and runs of updates.',

@@ -26,6 +26,7 @@ import { createFleetOffers } from './fleet/offers.js';
 import { createSameTrouble } from './fleet/same-trouble.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createStatistics } from './fleet/statistics.js';
+import { createGuidance } from './guidance/guidance.js';
 import { createSiteImport } from './import/import.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
@@ -133,6 +134,7 @@ export function createStore(plain: Db, vault: Vault) {
     timeBuckets: createTimeBuckets(db),
     timeSettings: createTimeSettings(db),
     costs: createCosts(db),
+    guidance: createGuidance(db),
     jobs: createJobs(db),
     clockSteps: createClockSteps(plain),
     leases: createLeases(plain),

@@ -160,6 +160,7 @@ describe('get-fleet-brief', () => {
       },
     ]);
     expect(brief.done).toEqual([{ what: 'plugin updated', count: 1, sites: 1, newest: 'broken.example Shop 9.0' }]);
+    expect(brief).not.toHaveProperty('left_out');
     expect(brief.not_known).toEqual([
       'when the certificate expires: 1 sites',
       'when the domain expires: 1 sites',
@@ -288,6 +289,7 @@ describe('get-fleet-brief', () => {
     expect(brief.needs_attention.map(({ count }: { count: number }) => count)).toEqual([
       1000, 2000, 1500, 1500, 2400, 3000, 750,
     ]);
+    expect(brief.left_out).toMatch(/^Fewer examples are named/);
     const text = JSON.stringify(brief);
     const wide = [...text].filter((char) => char > '~').length;
     expect((text.length - wide) / 3 + wide * 1.5).toBeLessThan(1500);

@@ -13,10 +13,10 @@ export default defineOperation({
   input: () =>
     z.object({
       ...paging(20, 100),
-      page: int(1, 10_000).default(1).describe('Page number.'),
+      page: int(1, 10_000).default(1).describe('Page.'),
       status: clientStatusFilter(),
       search: z.string().max(255).default('').describe('Part of name or e-mail.'),
-      include: ids().default([]).describe('Only these ids; empty = all.'),
+      include: ids().default([]).describe('Only these; empty = all.'),
       exclude: ids().default([]).describe('Not these ids.'),
     }),
   output: () =>

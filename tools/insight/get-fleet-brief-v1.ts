@@ -1,4 +1,5 @@
 import { timestamp } from '../../schemas/common.js';
+import { guidanceLines } from '../../schemas/guidance.js';
 import { updateSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { fleetBrief } from '../../src/domain/fleet/brief.js';
@@ -21,6 +22,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
+      left_out: z.string().optional(),
       as_of: timestamp(),
       since: timestamp(),
       sites: z.object({ total: count(), connected: count(), disconnected: count(), suspended: count() }),
@@ -35,6 +37,7 @@ export default defineOperation({
       updates_on_offer: updateSummary().omit({ total: true }).extend({ next: z.string() }),
       done: z.array(z.object({ what: z.string(), count: count(), sites: count(), newest: z.string().optional() })),
       not_known: z.array(z.string()),
+      guidance: guidanceLines(),
       log_head: z.string().optional(),
     }),
 

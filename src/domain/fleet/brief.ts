@@ -9,6 +9,7 @@ import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import { logHead } from '../action-log/head.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
+import { guidanceFor } from '../guidance/guidance.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
 import { siteAddress } from '../sites/urls.js';
@@ -23,8 +24,12 @@ const STALE_DAYS = 7;
 /** How many days an update that harmed a site is listed, unless it is over before. */
 const HARM_DAYS = 7;
 
+/** Maximum number of entries of guidance. */
+const GUIDANCE = 3;
 /** Maximum number of cases listed per matter. */
 const CASES = 4;
+/** Said where examples are left out: counts are always whole. */
+const CUT = 'Fewer examples are named, so that it stays small; the counts are whole, and next has all.';
 /** Maximum text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
 /** Maximum size of the whole, in estimated tokens; beyond it cases are left out, but never matters, kinds of work or their counts. */
@@ -36,6 +41,8 @@ export interface FleetData extends BriefData {
 }
 
 export interface Brief {
+  /** What is left out so that it stays small; absent = nothing. */
+  left_out?: string;
   as_of: string;
   since: string;
   sites: { total: number; connected: number; disconnected: number; suspended: number };
@@ -43,6 +50,8 @@ export interface Brief {
   updates_on_offer: { core: number; plugins: number; themes: number; translations: number; next: string };
   done: { what: string; count: number; sites: number; newest?: string | undefined }[];
   not_known: string[];
+  /** What is to be heeded before sites are changed; absent = nothing. */
+  guidance?: string[];
   /** The last entry of the action log. */
   log_head?: string;
 }
@@ -51,9 +60,18 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : pastTime('since', since, now, 'the last 24 hours');
-  const [data, feed, head] = await Promise.all([briefData(ctx, now, from, CASES), feedState(ctx), logHead(ctx)]);
+  const [data, feed, head, guidance] = await Promise.all([
+    briefData(ctx, now, from, CASES),
+    feedState(ctx),
+    logHead(ctx),
+    guidanceFor(ctx, 'all', GUIDANCE),
+  ]);
   const brief = withinBudget(briefOf(data, feed, now, from));
-  return head === null ? brief : { ...brief, log_head: `${head.id}:${head.hash}` };
+  return {
+    ...brief,
+    ...(guidance === undefined ? {} : { guidance: guidance.map(short) }),
+    ...(head === null ? {} : { log_head: `${head.id}:${head.hash}` }),
+  };
 }
 
 /** The data of a brief, with up to this many cases per matter. */
@@ -305,8 +323,11 @@ function withinBudget(brief: Brief): Brief {
     const lines = fitted.needs_attention.map((line) => ({ ...line, first: line.first.slice(0, cases) }));
     fitted = { ...fitted, needs_attention: lines };
   }
-  if (tokensOf(JSON.stringify(fitted)) <= MAX_TOKENS) return fitted;
-  // What was rolled back is named at any size.
-  const named = ({ what }: Brief['done'][number]) => / rolled-back$/.test(what);
-  return { ...fitted, done: fitted.done.map((kind) => (named(kind) ? kind : { ...kind, newest: undefined })) };
+  if (tokensOf(JSON.stringify(fitted)) > MAX_TOKENS) {
+    // What was rolled back is named at any size.
+    const named = ({ what }: Brief['done'][number]) => / rolled-back$/.test(what);
+    const done = fitted.done.map((kind) => (named(kind) ? kind : { ...kind, newest: undefined }));
+    fitted = { ...fitted, done };
+  }
+  return fitted === brief ? brief : { left_out: CUT, ...fitted };
 }

@@ -1,4 +1,4 @@
-/** Tables: costs, performance audits, the time tracker, reports, mail. Times are milliseconds. */
+/** Tables: costs, guidance, performance audits, the time tracker, reports, mail. Times are milliseconds. */
 export const records = `
 -- Costs --------------------------------------------------------------------------------------------------------------
 CREATE TABLE cost (
@@ -32,6 +32,24 @@ CREATE INDEX cost_target_by_client ON cost_target (client_id) WHERE client_id IS
 -- Asked before a product type or payment method is deleted.
 CREATE INDEX cost_by_product_type ON cost (product_type) WHERE product_type <> '';
 CREATE INDEX cost_by_payment_method ON cost (payment_method) WHERE payment_method <> '';
+
+-- Guidance ------------------------------------------------------------------------------------------------------------
+-- What is to be heeded before sites are changed: of a site, of a client's sites, or, without either, of all.
+CREATE TABLE guidance (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  site_id INTEGER REFERENCES site (id) ON DELETE CASCADE,
+  client_id INTEGER REFERENCES client (id) ON DELETE CASCADE,
+  text TEXT NOT NULL,
+  author TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- NULL = for good.
+  until INTEGER,
+  -- NULL = a program proposed it, and nobody has confirmed it.
+  confirmed_by TEXT,
+  CHECK (site_id IS NULL OR client_id IS NULL)
+);
+CREATE INDEX guidance_by_site ON guidance (site_id) WHERE site_id IS NOT NULL;
+CREATE INDEX guidance_by_client ON guidance (client_id) WHERE client_id IS NOT NULL;
 
 -- Performance audits -------------------------------------------------------------------------------------------------
 CREATE TABLE audit (

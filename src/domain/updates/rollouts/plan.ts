@@ -18,6 +18,7 @@ import type { FleetOffer } from '../../../store/updates/updates.js';
 import { chooseSites } from '../../actions/run-on-sites.js';
 import type { Ctx } from '../../context.js';
 import { limitsOf, narrowingOf, narrowSites, requireOwners, withinLimits } from '../../extensions/offer-filters.js';
+import { guidanceFor } from '../../guidance/guidance.js';
 import { WEEKDAYS } from '../../monitoring/windows.js';
 import { resolveSites } from '../../sites/resolve.js';
 import { allSites } from '../../sites/sites.js';
@@ -29,6 +30,8 @@ import { protectionWords, wavesWords } from './plan-words.js';
 import type { Rules } from './rules.js';
 import { divided } from './waves.js';
 
+/** Entries of guidance that a plan shows. */
+const GUIDANCE = 5;
 const DAY_MS = 86_400_000;
 /** How long a plan can be started. */
 const LIFE_MS = DAY_MS;
@@ -63,13 +66,21 @@ export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, pe
   const { rules, items, left } = await drawnUp(ctx, input);
   const { id: plan_id, digest, expires_at } = await kept(ctx, rules, items);
   const life = { plan_id, digest, expires_at: timestampOf(expires_at) };
-  return { ...life, ...planView(rules, items, left), ...pageOf(items, page, perPage) };
+  return { ...life, ...(await guidedView(ctx, rules, items, left)), ...pageOf(items, page, perPage) };
 }
 
 /** What the same plan would say, without its items: nothing is kept, so it cannot be started. */
 export async function previewPlan(ctx: Ctx, input: PlanInput) {
   const { rules, items, left } = await drawnUp(ctx, input);
-  return planView(rules, items, left);
+  return guidedView(ctx, rules, items, left);
+}
+
+/** With what is to be heeded on these sites. */
+async function guidedView(ctx: Ctx, rules: Rules, items: readonly Planned[], left: readonly LeftOut[]) {
+  const view = planView(rules, items, left);
+  const guidance = await guidanceFor(ctx, [...new Set(items.map(({ site_id }) => site_id))], GUIDANCE);
+  if (guidance === undefined) return view;
+  return { ...view, summary: `${view.summary} To be heeded: ${guidance.join('; ')}.`, guidance };
 }
 
 async function drawnUp(ctx: Ctx, input: PlanInput) {

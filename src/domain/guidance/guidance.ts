@@ -1,0 +1,124 @@
+/**
+ * Guidance: what is to be heeded on the fleet, on a client's sites or on a site before it is changed. What a person
+ * writes holds at once; what a program proposes is marked as unverified until a person confirms it.
+ */
+
+import type { guidanceEntry } from '../../../schemas/guidance.js';
+import { siteWord } from '../../../schemas/site-text.js';
+import { cleanLine } from '../../../schemas/text.js';
+import type { z } from '../../../schemas/zod.js';
+import { isPerson } from '../../runtime/actor.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime, timestampOf } from '../../runtime/iso-time.js';
+import type { GuidanceRow } from '../../store/guidance/guidance.js';
+import { type ClientRef, findClient } from '../clients/records.js';
+import type { Ctx } from '../context.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+
+/** Kept in all: assistants read all that concerns a site. */
+const MOST = 1_000;
+const MOST_TEXT = 500;
+
+export interface GuidanceInput {
+  text: string;
+  site_id_or_domain?: SiteRef | undefined;
+  client_id_or_email?: ClientRef | undefined;
+  /** ISO 8601. */
+  until?: string | undefined;
+}
+
+type View = z.output<ReturnType<typeof guidanceEntry>>;
+
+/** What holds now: all, or what is to be heeded on one site or with one client. */
+export async function listGuidance(
+  ctx: Ctx,
+  { site_id_or_domain: site, client_id_or_email: client }: Omit<GuidanceInput, 'text' | 'until'>,
+  page: number,
+  perPage: number,
+) {
+  if (site !== undefined && client !== undefined) throw oneOnly();
+  const now = ctx.clock.now();
+  const owner = client === undefined ? undefined : (await findClient(ctx, client)).id;
+  const { items, total } =
+    site === undefined
+      ? await ctx.store.guidance.list(owner, now, page, perPage)
+      : await ctx.store.guidance.heeded([(await getSite(ctx, site)).id], now, perPage);
+  return { guidance: items.map(viewOf), total, page, per_page: perPage };
+}
+
+/** Throws `svc_invalid_input`, and for a site or client that does not exist. */
+export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View> {
+  const { site_id_or_domain: site, client_id_or_email: client } = input;
+  if (site !== undefined && client !== undefined) throw oneOnly();
+  const text = cleanLine(input.text, MOST_TEXT);
+  if (text === '') throw invalid('text', 'text is empty');
+  const now = ctx.clock.now();
+  const until = input.until === undefined ? null : Date.parse(input.until);
+  if (until !== null && !(until > now))
+    throw invalid('until', 'until is no time in the future, such as 2030-05-01T08:00:00Z');
+  if ((await ctx.store.guidance.count()) >= MOST) throw invalid('text', `there are ${MOST} entries already`);
+  const row = {
+    site_id: site === undefined ? null : (await getSite(ctx, site)).id,
+    client_id: client === undefined ? null : (await findClient(ctx, client)).id,
+    ...{ text, author: ctx.actor.name, created_at: now, until },
+    confirmed_by: isPerson(ctx.actor) ? ctx.actor.name : null,
+  };
+  const id = await ctx.store.guidance.add(row);
+  ctx.events.emit({ name: 'guidance.added', facts: { guidance_id: id, guidance_name: text } });
+  return viewOf({ id, ...row });
+}
+
+/** Confirms or removes one. Throws `svc_permission_denied` for who is no person, and `svc_invalid_input`. */
+export async function decideGuidance(ctx: Ctx, id: number, decision: 'confirm' | 'remove'): Promise<View> {
+  if (!isPerson(ctx.actor))
+    throw new ServiceError('svc_permission_denied', 'Only a person decides about guidance. Nothing changed.', {
+      advice: `Ask the user to run: sitefleet call decide-guidance-v1 '${JSON.stringify({ guidance_id: id, decision })}'`,
+    });
+  const row = await ctx.store.guidance.find(id);
+  const { guidance } = ctx.store;
+  const done = decision === 'confirm' ? await guidance.confirm(id, ctx.actor.name) : await guidance.remove(id);
+  if (row === undefined || !done) throw invalid('guidance_id', `there is no guidance ${id}`);
+  const facts = { guidance_id: id, guidance_name: row.text };
+  if (decision === 'confirm') ctx.events.emit({ name: 'guidance.confirmed', facts });
+  else ctx.events.emit({ name: 'guidance.removed', facts });
+  return viewOf({ ...row, confirmed_by: decision === 'confirm' ? ctx.actor.name : row.confirmed_by });
+}
+
+/** What is to be heeded on these sites, or at all, in lines; undefined if there is nothing. */
+export async function guidanceFor(
+  ctx: Ctx,
+  siteIds: readonly number[] | 'all',
+  most: number,
+): Promise<string[] | undefined> {
+  const now = ctx.clock.now();
+  const { guidance } = ctx.store;
+  const { items, total } = await (siteIds === 'all'
+    ? guidance.list(undefined, now, 1, most)
+    : guidance.heeded(siteIds, now, most));
+  if (total === 0) return undefined;
+  const more = total > items.length ? [`${total - items.length} more: list-guidance-v1.`] : [];
+  return [...items.map(lineOf), ...more];
+}
+
+function lineOf({ site_id, client_id, text, author, until, confirmed_by }: GuidanceRow): string {
+  const of = site_id !== null ? `Site ${site_id}` : client_id !== null ? `Client ${client_id}` : 'All sites';
+  const state = confirmed_by === null ? 'unverified, proposed by' : 'by';
+  const ends = until === null ? '' : `, until ${isoTime(until)}`;
+  return `${of}: "${text.replaceAll('"', "'")}" (${state} ${siteWord(author)}${ends})`;
+}
+
+function viewOf({ id, site_id, client_id, text, author, created_at, until, confirmed_by }: GuidanceRow): View {
+  const when = { at: timestampOf(created_at), until: isoTime(until) };
+  return { id, site_id, client_id, text, by: author, ...when, verified: confirmed_by !== null };
+}
+
+function oneOnly(): ServiceError {
+  return invalid('client_id_or_email', 'a site or a client can be named, not both');
+}
+
+function invalid(field: string, what: string): ServiceError {
+  return new ServiceError('svc_invalid_input', `${field}: ${what}. Nothing changed.`, {
+    field,
+    advice: 'Read what there is with list-guidance-v1.',
+  });
+}

@@ -1,0 +1,84 @@
+/** Guidance that people wrote, or programs proposed, of the fleet, of clients and of sites. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { countOf, readPage } from '../driver/lists.js';
+
+export interface NewGuidance {
+  /** Both null: of the whole fleet. */
+  site_id: number | null;
+  client_id: number | null;
+  text: string;
+  author: string;
+  created_at: number;
+  until: number | null;
+  /** null = unverified. */
+  confirmed_by: string | null;
+}
+
+export interface GuidanceRow extends NewGuidance, Row {
+  id: number;
+}
+
+const HOLDS = '(g.until IS NULL OR g.until > ?)';
+/** Of the fleet first, then of clients, then of sites. */
+const ORDER = 'ORDER BY g.site_id IS NOT NULL, g.client_id IS NOT NULL, g.id';
+
+export function createGuidance(db: Db) {
+  return {
+    /** What holds, all of it or one client's. */
+    list(clientId: number | undefined, now: number, page: number, perPage: number) {
+      const from = `FROM guidance g WHERE ${HOLDS} AND (?2 IS NULL OR g.client_id = ?2 OR (g.client_id IS NULL AND g.site_id IS NULL))`;
+      const args = [now, clientId ?? null];
+      return readPage<GuidanceRow>(
+        db,
+        sql(`SELECT g.* ${from} ${ORDER}`, ...args),
+        sql(`SELECT count(*) AS n ${from}`, ...args),
+        page,
+        perPage,
+      );
+    },
+
+    /** What is to be heeded on any of these sites, with how much there is; without sites, what holds for all. */
+    async heeded(
+      siteIds: readonly number[],
+      now: number,
+      limit: number,
+    ): Promise<{ items: GuidanceRow[]; total: number }> {
+      const from = `FROM guidance g WHERE ${HOLDS} AND ((g.site_id IS NULL AND g.client_id IS NULL)
+        OR g.site_id IN (SELECT value FROM json_each(?2))
+        OR g.client_id IN (SELECT s.client_id FROM site s WHERE s.id IN (SELECT value FROM json_each(?2))))`;
+      const args = [now, JSON.stringify(siteIds)];
+      return readPage<GuidanceRow>(
+        db,
+        sql(`SELECT g.* ${from} ${ORDER}`, ...args),
+        sql(`SELECT count(*) AS n ${from}`, ...args),
+        1,
+        limit,
+      );
+    },
+
+    find: (id: number) => db.one<GuidanceRow>('SELECT * FROM guidance WHERE id = ?', [id]),
+
+    /** How many there are, also of what holds no more. */
+    count: () => countOf(db, 'SELECT count(*) AS n FROM guidance', []),
+
+    async add(row: NewGuidance): Promise<number> {
+      const { site_id, client_id, text, author, created_at, until, confirmed_by } = row;
+      const { lastId } = await db.run(
+        'INSERT INTO guidance (site_id, client_id, text, author, created_at, until, confirmed_by) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        [site_id, client_id, text, author, created_at, until, confirmed_by],
+      );
+      return lastId;
+    },
+
+    /** Whether it was there. */
+    async confirm(id: number, by: string): Promise<boolean> {
+      return (await db.run('UPDATE guidance SET confirmed_by = ? WHERE id = ?', [by, id])).changes === 1;
+    },
+
+    async remove(id: number): Promise<boolean> {
+      return (await db.run('DELETE FROM guidance WHERE id = ?', [id])).changes === 1;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** Guidance: what people and assistants keep about sites, and where assistants read it before they act. */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../support/harness.js';
+import { connect, type Driver, LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+
+const PERSON = { ...LOCAL, name: 'ada', via: 'cli' as const };
+const WAIT = 'Never update WooCommerce here before Monday.';
+
+let mcp: McpApp;
+let client: Driver;
+
+beforeAll(async () => {
+  mcp = await mcpApp({ sites: 3, connected: 3, realClock: false, fleet: { plugins: 3 } });
+  await mcp.app.call('add-client', { name: 'Foo', selected_sites: [2] });
+  client = await connect(['2026-07-28', 'http'], { ...mcp.target, url: `${mcp.url}?toolsets=all` });
+});
+
+async function tool(name: string, input: object = {}): Promise<Answer> {
+  const result = await client.call(`svc-${name}-v1`, input as Record<string, unknown>);
+  if (result.isError === true) throw new Error(textOf(result));
+  return result.structuredContent as Answer;
+}
+const person = (name: string, input: object) => mcp.app.call(name, input, { actor: PERSON });
+
+describe('guidance', () => {
+  it('of a person holds at once; what an assistant proposes is unverified until a person confirms it', async () => {
+    for (const read of ['get-fleet-brief', 'plan-updates']) expect(await tool(read)).not.toHaveProperty('guidance');
+    expect(await tool('get-site', { site_id_or_domain: 1 })).not.toHaveProperty('guidance');
+    const written = await person('add-guidance', { text: WAIT, site_id_or_domain: 1 });
+    expect(written).toMatchObject({ site_id: 1, by: 'ada', verified: true, until: null });
+    const proposed = await tool('add-guidance', { text: 'Foo wants no updates on Fridays.', client_id_or_email: 1 });
+    expect(proposed).toMatchObject({ client_id: 1, by: 'read_write', verified: false });
+    const refused = await client.call('svc-decide-guidance-v1', { guidance_id: proposed.id, decision: 'confirm' });
+    expect(textOf(refused)).toMatch(/^svc_permission_denied: Only a person decides/);
+    expect((await tool('list-guidance')).guidance.map(({ verified }: Answer) => verified)).toEqual([false, true]);
+    const confirmed = await person('decide-guidance', { guidance_id: proposed.id, decision: 'confirm' });
+    expect(confirmed).toMatchObject({ verified: true });
+    expect((await tool('list-guidance')).guidance.map(({ verified }: Answer) => verified)).toEqual([true, true]);
+    const log = await tool('search-changes', { kinds: ['guidance'] });
+    expect(log.changes.map(({ what }: Answer) => what)).toEqual([
+      'Confirmed guidance: Foo wants no updates on Fridays.',
+      'Added guidance: Foo wants no updates on Fridays.',
+      `Added guidance: ${WAIT}`,
+    ]);
+  });
+
+  it('is read where an assistant looks before it acts: in the brief, in plans, and of the site', async () => {
+    const own = `Site 1: "${WAIT}" (by ada)`;
+    const clients = 'Client 1: "Foo wants no updates on Fridays." (by read_write)';
+    const all = 'All sites: "Ask Ada \'first\'." (unverified, proposed by read_write)';
+    await tool('add-guidance', { text: 'Ask Ada\n "first".' });
+    expect((await tool('get-fleet-brief')).guidance).toEqual([all, clients, own]);
+    const plan = await tool('plan-updates');
+    expect(plan.guidance).toEqual([all, clients, own]);
+    expect(plan.summary).toContain(`To be heeded: ${all}; `);
+    const of = async (site_id_or_domain: number) => (await tool('get-site', { site_id_or_domain })).guidance;
+    expect([await of(1), await of(2), await of(3)]).toEqual([[all, own], [all, clients], [all]]);
+    expect((await tool('plan-updates', { site_ids_or_domains: [3] })).guidance).toEqual([all]);
+    const listed = async (about: object) =>
+      (await tool('list-guidance', about)).guidance.map(({ site_id, client_id }: Answer) => [site_id, client_id]);
+    expect(await listed({ site_id_or_domain: 2 })).toEqual([
+      [null, null],
+      [null, 1],
+    ]);
+    expect(await listed({ client_id_or_email: 1 })).toEqual([
+      [null, null],
+      [null, 1],
+    ]);
+  });
+
+  it('ends when it is over, is removed by people alone, and goes with its site', async () => {
+    const until = new Date(mcp.app.clock.now() + 3_600_000).toISOString();
+    await tool('add-guidance', { text: 'Freeze.', site_id_or_domain: 3, until });
+    const of = async () =>
+      (await tool('list-guidance', { site_id_or_domain: 3 })).guidance.map(({ text }: Answer) => text);
+    expect(await of()).toContain('Freeze.');
+    mcp.app.clock.move(3_600_001);
+    expect(await of()).not.toContain('Freeze.');
+    const [{ id }] = (await tool('list-guidance')).guidance;
+    await person('decide-guidance', { guidance_id: id, decision: 'remove' });
+    expect(await of()).toEqual([]);
+    await mcp.app.call('delete-site', { site_id_or_domain: 1, confirm: true });
+    expect((await tool('list-guidance')).total).toBe(1);
+    for (const [input, field] of [
+      [{ text: ' ' }, 'text'],
+      [{ text: 'x', until: 'yesterday' }, 'until'],
+      [{ text: 'x', until }, 'until'],
+      [{ text: 'x', site_id_or_domain: 2, client_id_or_email: 1 }, 'client_id_or_email'],
+    ] as const)
+      expect(await mcp.app.fail('add-guidance', input)).toMatchObject({ field });
+    expect(
+      await mcp.app.fail('decide-guidance', { guidance_id: 99, decision: 'remove' }, { actor: PERSON }),
+    ).toMatchObject({
+      field: 'guidance_id',
+    });
+  });
+});
