@@ -46,6 +46,9 @@ beforeAll(async () => {
   await each(
     "INSERT INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created) SELECT 1, 'wpadmin', value, 'plugin', 'updated', 'P' || value, 'ada', 1, value FROM many",
   );
+  await each(
+    "INSERT INTO guidance (site_id, text, author, created_at) SELECT value, 'Wait for Monday ' || value, 'ada', 1 FROM many",
+  );
   for (const kind of [0, 1])
     await each(
       `INSERT INTO site_abandoned (site_id, kind, slug, name, version, last_updated, url_key) SELECT s.id, ${kind}, 'old', 'Old', '1', 1000, s.url_key FROM many JOIN site s ON s.id = value`,
@@ -201,10 +204,11 @@ describe('each list with pages, over MCP', () => {
 
 /** Beyond what is listed with pages. */
 const OTHERS: Record<string, object> = {
-  'get-site': { include_stats: true },
+  'get-site': { site_id_or_domain: 1, include_stats: true },
   'get-client-costs': { client_id_or_email: 2 },
   'get-batch-job-status': { job_id: JOB },
   'preview-policy': { policy_id: 1 },
+  'list-guidance': {},
 };
 
 /** Answers at any size of the fleet, if no page of a size was asked for. */
@@ -221,7 +225,9 @@ describe('an answer', () => {
     const takes = Object.keys(operation?.input().shape ?? {});
     const known = { site_id_or_domain: 1, client_id_or_email: 1, tag_id: 1 };
     const required = Object.fromEntries(
-      Object.entries(known).filter(([field]) => takes.includes(field) && ARGS[name] === undefined),
+      Object.entries(known).filter(
+        ([field]) => takes.includes(field) && ARGS[name] === undefined && OTHERS[name] === undefined,
+      ),
     );
     const { answer } = await answerTo(toolName(`svc/${name}-v1`), { ...required, ...ARGS[name], ...OTHERS[name] });
     expect([name, tokens(answer) <= MOST_TOKENS, tokens(answer)]).toEqual([name, true, expect.any(Number)]);

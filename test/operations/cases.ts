@@ -345,12 +345,10 @@ export const CASES: readonly OperationCase[] = [
   operation('list-actions', SITE, {}, { by: 'admin' }),
   operation('compare-sites', [], few, { ...few, administrators: true, same: true }),
   operation('tag-sites', [], { ...few, add: ['Shops'], create: true }, { ...few, remove: ['shops'] }),
-  operation('add-guidance', [...SITE, ...FILTERS], { text: 'No updates of the shop before Monday.', ...site }),
-  operation('list-guidance', [...SITE, ...FILTERS], {}, site),
-  operation('decide-guidance', ['svc_invalid_input'], ({ answer }) => ({
-    guidance_id: answer('add-guidance').id,
-    decision: 'confirm',
-  })),
+  operation('add-guidance', [], { text: 'No updates of the shop before Monday.', ...site }),
+  operation('list-guidance', [], {}, site),
+  // Refused to programs, which these calls are.
+  operation('decide-guidance', []),
   operation('list-approvals', [], {}, { states: ['waiting', 'used'] }),
   operation('plan-updates', FILTERS, {}, { waves: { canaries: 1 }, window: { from: '01:00', to: '03:00' } }),
   operation(

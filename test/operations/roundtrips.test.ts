@@ -49,7 +49,7 @@ const READS: [string, (size: number) => object, number][] = [
   ['list-sites', () => ({ per_page: 100 }), 1],
   ['list-sites', () => ({ per_page: 100, search: 'example', client_id: 1, tag_id: 1 }), 1],
   ['list-sites', () => ({ per_page: 100, search: 'example' }), 3],
-  ['get-site', () => ({ site_id_or_domain: 's1.example', include_stats: true }), 3],
+  ['get-site', () => ({ site_id_or_domain: 's1.example', include_stats: true }), 4],
   ['get-site-plugins', () => ({ site_id_or_domain: 1 }), 2],
   ['get-site-themes', () => ({ site_id_or_domain: 1 }), 2],
   ['get-abandoned-plugins', () => ({ per_page: 200 }), 3],

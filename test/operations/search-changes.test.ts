@@ -148,7 +148,10 @@ describe('search-changes', () => {
     const sites = async (input: object) => [
       ...new Set((await search({ ...input })).changes.map(({ site_id }: { site_id: number }) => site_id)),
     ];
-    expect(await sites({ site_id_or_domain: support.app.fleet.site(2).url })).toEqual([3]);
+    // Without the site, which the call names.
+    const ofOne = await search({ site_id_or_domain: support.app.fleet.site(2).url, via: 'site' });
+    expect(lines(ofOne)).toEqual(LOGGED.filter(({ site }) => site === 3).map(({ what }) => what));
+    for (const row of ofOne.changes) expect(row).not.toHaveProperty('site_id');
     expect(await sites({ client_id_or_email: 'ada@example.com' })).toEqual([1]);
     for (const tag of ['staging', 1, '1']) expect(await sites({ tag })).toEqual([2]);
   });
@@ -204,7 +207,9 @@ describe('search-changes', () => {
       [long, start / 1000 - 5000, numbers],
     );
     const answer = await support.tool('search-changes');
-    expect(answer.changes).toHaveLength(20);
+    // By an estimate that is high for such texts, and says so.
+    expect(answer.changes.length).toBeGreaterThan(0);
+    expect(answer.truncated).toContain(`${answer.changes.length} of ${answer.total} changes are shown.`);
     expect(answer.total).toBeGreaterThan(3000);
   });
 });

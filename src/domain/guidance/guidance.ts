@@ -42,7 +42,7 @@ export async function listGuidance(
   const { items, total } =
     site === undefined
       ? await ctx.store.guidance.list(owner, now, page, perPage)
-      : await ctx.store.guidance.heeded([(await getSite(ctx, site)).id], now, perPage);
+      : await ctx.store.guidance.heeded([(await getSite(ctx, site)).id], now, page, perPage);
   return { guidance: items.map(viewOf), total, page, per_page: perPage };
 }
 
@@ -94,7 +94,7 @@ export async function guidanceFor(
   const { guidance } = ctx.store;
   const { items, total } = await (siteIds === 'all'
     ? guidance.list(undefined, now, 1, most)
-    : guidance.heeded(siteIds, now, most));
+    : guidance.heeded(siteIds, now, 1, most));
   if (total === 0) return undefined;
   const more = total > items.length ? [`${total - items.length} more: list-guidance-v1.`] : [];
   return [...items.map(lineOf), ...more];

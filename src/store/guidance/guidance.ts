@@ -40,11 +40,7 @@ export function createGuidance(db: Db) {
     },
 
     /** What is to be heeded on any of these sites, with how much there is; without sites, what holds for all. */
-    async heeded(
-      siteIds: readonly number[],
-      now: number,
-      limit: number,
-    ): Promise<{ items: GuidanceRow[]; total: number }> {
+    heeded(siteIds: readonly number[], now: number, page: number, perPage: number) {
       const from = `FROM guidance g WHERE ${HOLDS} AND ((g.site_id IS NULL AND g.client_id IS NULL)
         OR g.site_id IN (SELECT value FROM json_each(?2))
         OR g.client_id IN (SELECT s.client_id FROM site s WHERE s.id IN (SELECT value FROM json_each(?2))))`;
@@ -53,8 +49,8 @@ export function createGuidance(db: Db) {
         db,
         sql(`SELECT g.* ${from} ${ORDER}`, ...args),
         sql(`SELECT count(*) AS n ${from}`, ...args),
-        1,
-        limit,
+        page,
+        perPage,
       );
     },
 

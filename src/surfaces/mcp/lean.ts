@@ -60,11 +60,11 @@ function searchTool(): Tool {
             properties: {
               operation: { type: 'string' },
               about: { type: 'string' },
-              effect: { type: 'string', enum: ['read', 'write', 'destroy'] },
+              effect: { type: 'string', enum: ['read', 'write', 'destroy'], default: 'read' },
               idempotent: { type: 'boolean' },
               input_schema: { type: 'object' },
             },
-            required: ['operation', 'about', 'effect'],
+            required: ['operation', 'about'],
           },
         },
         total: { type: 'integer' },
@@ -124,7 +124,9 @@ export function searchOperations(visible: readonly GroupedOperation[], toolOf: T
     throw invalidInput('limit', `limit must be 1 to ${MOST_FOUND}.`, 'Omit it for the best few.');
   const words = wordsOf(query);
   if (words.length === 0) {
-    const operations = visible.map(({ id, title, effect }) => ({ operation: toolName(id), about: title, effect }));
+    const operations = visible.map(({ id, title, effect }) => {
+      return { operation: toolName(id), about: title, ...(effect === 'read' ? {} : { effect }) };
+    });
     return { operations, total: operations.length };
   }
   const found = ranked(visible, words);
