@@ -29,8 +29,10 @@ function errorNote({ message, data }: ServiceError): string | undefined {
   return message.includes('"') || hasSiteText(data) ? QUOTED_TEXT_NOTE : undefined;
 }
 
-/** Codes, ids, addresses, slugs, versions and instants: a text without a blank or a capital instructs nobody. */
+/** Codes, ids, addresses, slugs, versions and instants: without a blank or a capital. */
 const BARE = /^(?:[a-z0-9_.:/?=&%~@*+-]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+/** A sentence that is spelled like a slug. */
+const MANY_WORDS = /(?:[a-z]+[-_.+/]){6}[a-z]/;
 /** Sentences of ours, which quote what a site said; and calls that we name. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'notice', 'notices', 'warnings', 'not_known']);
 const CALLS: ReadonlySet<string> = new Set(['next', 'truncated']);
@@ -38,7 +40,8 @@ const CALLS: ReadonlySet<string> = new Set(['next', 'truncated']);
 /** Whether an output contains text that a site may have written. */
 export function hasSiteText(value: unknown, member = ''): boolean {
   if (CALLS.has(member)) return false;
-  if (typeof value === 'string') return SENTENCES.has(member) ? value.includes('"') : !BARE.test(value);
+  if (typeof value === 'string')
+    return SENTENCES.has(member) ? value.includes('"') : !BARE.test(value) || MANY_WORDS.test(value);
   if (Array.isArray(value)) return value.some((item) => hasSiteText(item, member));
   return (
     value !== null && typeof value === 'object' && Object.entries(value).some(([name, item]) => hasSiteText(item, name))
