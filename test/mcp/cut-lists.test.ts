@@ -87,7 +87,7 @@ beforeAll(async () => {
     `INSERT INTO update_run_item (run_id, site_id, type, slug, name, old_version, new_version, protection, state, change_id, finished_at) SELECT '${RUN}', value, 1, 'a/a.php', 'A', '1', '2', 'none', 'kept', 'c' || value, NOW FROM many`,
   );
   await each(
-    "INSERT INTO rollout_plan (id, digest, maker, created_at, expires_at, rules) SELECT 'plan_' || value, 'd', 'key:1', NOW, NOW, '{}' FROM many",
+    "INSERT INTO rollout_plan (id, digest, maker, maker_name, created_at, expires_at, rules) SELECT 'plan_' || value, 'd', 'key:1', 'k', NOW, NOW, '{}' FROM many",
   );
   await each(
     `INSERT INTO rollout (id, plan_id, digest, rules, state, actor, origin, started_at, ended_at, settled_at)

@@ -82,7 +82,7 @@ describe('applying', () => {
     expect(asked(site, 'upgrade') + asked(app.site(1), 'upgrade')).toBe(0);
     expect(
       codesOf(await app.call('run-updates', { site_ids_or_domains: [1], types: ['core'], specific_items: ['none'] })),
-    ).toEqual(['svc_site_suspended', 'svc_no_updates']);
+    ).toEqual(['svc_no_updates', 'svc_site_suspended']);
   });
 
   it('believes versions, not the word success', async () => {

@@ -27,7 +27,7 @@ let app: TestApp;
 const MOST = { read: 4, gathered: 9, report: 11, record: 13, child: 32, undo: 36 };
 /** Operations that read several tables one after the other, for any number of sites. */
 const GATHERED =
-  /^(list-monitors|list-policies|preview-policy|list-vulnerabilities|diagnose-site|compare-sites|search-changes)$/;
+  /^(list-monitors|list-policies|plan-updates|preview-policy|list-vulnerabilities|diagnose-site|compare-sites|search-changes)$/;
 const CONTACTS =
   /^(add-site|(re|dis)connect-sites?|(check|sync)-sites?|(de)?activate-.*|delete-site(-.*)?|update-site-(core|plugins|themes|translations)|update-all|run-updates|(get|install|remove)-site-guard|list-site-snapshots|safe-update-site|roll-back|switch-plugin|check-monitor|(create|edit|get|list)-posts?|set-post-status|(list|moderate)-comments)$/;
 

@@ -49,6 +49,8 @@ export const en = {
     'POST /v2/sites/{}/check': '“Check” on its page',
     'GET /v2/jobs/{}': 'the page “Jobs”',
     'GET /v2/actions': 'the page “History”',
+    'GET /v2/fleet/changes': 'the page “History”',
+    'POST /v2/sites/{}/rollback': '“Roll back” on its page',
     'GET /v2/approvals': 'the page “Approvals”',
     'GET /v2/policies': 'the list “Policies” on the page “Updates”',
     'GET /v2/rollouts': 'the list “Rollouts” on the page “Updates”',

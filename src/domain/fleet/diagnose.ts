@@ -26,8 +26,10 @@ const SUSPECT_MS = 60 * MINUTE_MS;
 /** Maximum number of changes shown, and of sites named per thing that is shared. */
 const CHANGES = 8;
 const NAMED = 3;
-/** Maximum characters of a sentence. */
+/** Maximum characters of a sentence, of one about a change, and of a version. */
 const SENTENCE = 300;
+const SHORT = 90;
+const VERSION = 30;
 
 /** Reads the storage only: no site is contacted. Throws as `getSite`. */
 export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
@@ -71,16 +73,15 @@ function changesBefore(ctx: Ctx, siteId: number, until: number): Promise<FleetCh
 }
 
 function changeView(row: FleetChangeRow) {
-  const text = (value: string) => cleanLine(value, 100);
   return {
     id: row.id,
     at: timestampOf(Math.round(row.at)),
-    what: cleanLine(changeSentence(row), SENTENCE),
-    by: text(row.actor),
+    what: cleanLine(changeSentence(row), SHORT),
+    by: cleanLine(row.actor, 60),
     via: row.via,
     ...(row.slug === '' ? {} : { slug: row.slug }),
-    ...(row.old_value === '' ? {} : { old_version: text(row.old_value) }),
-    ...(row.new_value === '' ? {} : { new_version: text(row.new_value) }),
+    ...(row.old_value === '' ? {} : { old_version: cleanLine(row.old_value, VERSION) }),
+    ...(row.new_value === '' ? {} : { new_version: cleanLine(row.new_value, VERSION) }),
   };
 }
 
