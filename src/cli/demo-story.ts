@@ -3,6 +3,8 @@
  */
 
 import { writeFileSync } from 'node:fs';
+import { policyFields } from '../../schemas/policy.js';
+import { z } from '../../schemas/zod.js';
 import { putGuard } from '../demo/guard/state.js';
 import { DAY_MS, domainOf, PAST_DAYS, pastOf, pastUpdates } from '../demo/history.js';
 import type { DemoSite } from '../demo/site.js';
@@ -27,6 +29,8 @@ import { storeCertificates } from '../domain/monitoring/certificates.js';
 import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
 import { checkMonitor, editMonitorDefaults } from '../domain/monitoring/edit.js';
 import { replayHistory } from '../domain/monitoring/imported-history.js';
+import { addPolicy } from '../domain/policies/policies.js';
+import { dashboardZone } from '../domain/settings/effects.js';
 import { addTag } from '../domain/tags/tags.js';
 import { safeUpdateSite } from '../domain/updates/safe/safe-update.js';
 import { siteGuard } from '../domain/updates/safe/site-guard.js';
@@ -36,12 +40,14 @@ import type { CertificateFacts } from '../outbound/probe/probe.js';
 import type { Clock } from '../runtime/clock.js';
 import { systemClock } from '../runtime/clock.js';
 import { pooled } from '../runtime/pool.js';
+import { wordpressTime } from '../runtime/time-zones.js';
 
 /** Sites with a history; beats of more would make a large demo slow to start. */
 const WITH_PAST = 25;
 /** Sites with a guard, besides those of the story. */
 const GUARDED = 12;
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 const FIVE_MINUTES = 5;
 /** The running job: the number of its steps, and the time between them. */
 const JOB_STEPS = 12;
@@ -103,6 +109,7 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
       await letThingsHappen({ ...ctx, clock: impatient }, acting, idOf);
       await refreshVulnerabilities(ctx);
       await startJob(ctx, delay);
+      await addAskingPolicy(ctx);
       const site_id = idOf('broken_update');
       return {
         broken_update: site_id === null ? null : { site_id, slug: STAGED.broken_update.slug },
@@ -110,6 +117,13 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
       };
     },
   };
+}
+
+/** Its first plan is made in a minute or two, and waits for the person who looks at the demo. */
+async function addAskingPolicy(ctx: Ctx): Promise<void> {
+  const at = wordpressTime(ctx.clock.now() + 2 * MINUTE_MS, await dashboardZone(ctx)).slice(11, 16);
+  const policy = { name: 'Patches in waves, once approved', level: ['patch'], approval: 'ask', schedule: { at } };
+  await addPolicy(ctx, z.object(policyFields()).parse(policy));
 }
 
 /** Checks of simulated sites need no pause between them. */

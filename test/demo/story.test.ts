@@ -55,6 +55,14 @@ describe('sitefleet demo', () => {
     return (await reply.json()) as { total: number; data: Record<string, never>[] };
   };
 
+  it('has a policy that asks before it acts', async () => {
+    const listed = await rest('/policies');
+    const [one] = listed.data.filter(({ policy_id }) => policy_id !== null);
+    expect(one).toMatchObject({ enabled: true, acts: true, next_at: expect.stringMatching(/Z$/) });
+    const { approval, level } = (await rest(`/policies/${one?.policy_id}`)).data as unknown as Record<string, unknown>;
+    expect([approval, level]).toEqual(['ask', ['patch']]);
+  });
+
   it('has something of everything that needs a person', async () => {
     const brief = await operation('get-fleet-brief-v1');
     const matters = (brief.needs_attention as unknown as { matter: string }[]).map(({ matter }) => matter);

@@ -20,7 +20,11 @@ it('are previewed, created, changed, switched and deleted', async () => {
     now: { updates: 0 },
   });
   const { policy_id: id } = await printed(() => set(config, night, json));
-  expect(await printed(() => preview(config, String(id), json))).toMatchObject({ policy_id: id, ...draft });
+  expect(await printed(() => preview(config, String(id), json))).toMatchObject({
+    ...{ policy_id: id, ...draft },
+    // By the clock of each command.
+    past: { ...draft.past, since: expect.stringMatching(/Z$/) },
+  });
   await printed(() => set(config, '{"minimum_age_days": 4}', { ...json, id }));
   await printed(() => turn(config, id, false, json));
   expect(await printed(() => show(config, id))).toMatchObject({

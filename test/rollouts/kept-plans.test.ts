@@ -74,6 +74,8 @@ it('what a person is asked to start, or has approved, is still there', async () 
   const waiting = await ask(waits);
   await app.shell.approve(await ask(approved));
   await app.shell.refuse(await ask(refused));
+  const discarded = [waits, approved, refused].map((one) => program(`DELETE /updates/plans/${one.plan_id}`));
+  expect((await Promise.all(discarded)).map(({ status }) => status)).toEqual([409, 409, 200]);
   await many(plan);
   expect(await Promise.all([waits, approved, refused].map(why))).toEqual([undefined, undefined, 'svc_plan_not_found']);
   expect((await program('POST /rollouts', approved)).status).toBe(200);

@@ -137,9 +137,11 @@ export function createRolloutPlans(db: Db) {
       };
     },
 
-    /** Deletes one that can be listed as waiting; false if there is no such plan. */
-    async discard(id: string): Promise<boolean> {
-      return (await db.run(`DELETE FROM rollout_plan WHERE id = ? AND ${UNUSED} AND ${FREE}`, [id])).changes === 1;
+    /** Deletes one that can be listed as waiting, unless a person was asked to let it start. */
+    async discard(id: string, now: number): Promise<'discarded' | 'asked' | 'unknown'> {
+      const plan = `FROM rollout_plan WHERE id = ? AND ${UNUSED} AND ${FREE}`;
+      if ((await db.run(`DELETE ${plan} AND ${NOT_ASKED}`, [id, now])).changes === 1) return 'discarded';
+      return (await db.one(`SELECT 1 AS there ${plan}`, [id])) === undefined ? 'unknown' : 'asked';
     },
 
     find(id: string): Promise<PlanRow | undefined> {

@@ -2,6 +2,7 @@
 
 import type { waitingPlan } from '../../../../schemas/rollout.js';
 import type { z } from '../../../../schemas/zod.js';
+import { ServiceError } from '../../../runtime/errors.js';
 import { timestampOf } from '../../../runtime/iso-time.js';
 import type { Ctx } from '../../context.js';
 import { UPDATE_TYPES } from '../results.js';
@@ -36,8 +37,16 @@ export async function listWaitingPlans(ctx: Ctx, page: number, perPage: number) 
   return { items, total };
 }
 
-/** Throws `svc_plan_not_found` also for one that has started its rollout, or belongs to a policy. */
+/**
+ * Throws `svc_plan_not_found` also for one that has started its rollout, or belongs to a policy, and `svc_rest_conflict`
+ * while a person is asked to let it start, or has.
+ */
 export async function discardPlan(ctx: Ctx, plan_id: string) {
-  if (!(await ctx.store.rolloutPlans.discard(plan_id))) throw planNotFound();
-  return { plan_id };
+  const outcome = await ctx.store.rolloutPlans.discard(plan_id, ctx.clock.now());
+  if (outcome === 'unknown') throw planNotFound();
+  if (outcome === 'discarded') return { plan_id };
+  throw new ServiceError('svc_rest_conflict', 'A person was asked to let this plan start. Nothing changed.', {
+    field: 'plan_id',
+    advice: 'Have the request refused first, or let the plan lapse.',
+  });
 }

@@ -83,7 +83,7 @@ export const rollouts: readonly Route[] = [
     on: 'DELETE /updates/plans/{plan_id}',
     // No site is changed: it only cannot be started any more.
     change: () => [],
-    fails: [404],
+    fails: [404, 409],
     summary: 'Discard a plan that was not started',
     params: () => z.object({ plan_id: text(100) }),
     returns: () => writtenOf(z.object({ plan_id: z.string() })),
