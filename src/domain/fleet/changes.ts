@@ -40,8 +40,8 @@ interface ChangeSearchInput {
 }
 
 /**
- * One page, newest first, without the site where the call names it. Throws `svc_module_not_available`, `svc_invalid_input` for a time, and for a site, client or tag that
- * does not exist.
+ * One page, newest first, without the site where the call names it. Throws `svc_module_not_available`, `svc_invalid_input` for
+ * a time, and for a site, client or tag that does not exist.
  */
 export async function searchChanges(ctx: Ctx, input: ChangeSearchInput) {
   const { items, ...found } = await findChanges(ctx, input);

@@ -76,7 +76,7 @@ export const site: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /sites/{id_or_domain}/edit',
-    // Who is told of outages is a setting.
+    // The recipients of outage mails count as settings.
     change: ({ monitoring_emails }: { monitoring_emails?: unknown }) =>
       monitoring_emails === undefined ? [{ kind: 'connections' }] : [{ kind: 'connections' }, { kind: 'settings' }],
     body: 'required',

@@ -73,7 +73,7 @@ export const rollouts: readonly Route[] = [
   listRoute({
     on: 'GET /updates/plans',
     summary: 'List plans that were made and can still be started, newest first',
-    description: 'The 50 newest, each for a day; not those of policies.',
+    description: 'Of each caller the 20 newest, each for a day; not those of policies.',
     params: () => z.object({ ...paging(10, 50) }),
     returns: () => listOf(waitingPlan()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
