@@ -95,8 +95,8 @@ export async function keepRevoked(db: Db, replaced: Logins, now: number): Promis
   const weakerUsers = someone ? weaker : [];
   const scopeOf = (left: readonly UserRight[]) => left.filter((right) => right !== 'approve').join('_');
   const other = [...users].flatMap(([key, login]) => {
-    const now = replaced.users.get(key);
-    return now !== undefined && now.password_hash !== login.password_hash ? [login] : [];
+    const later = replaced.users.get(key);
+    return later !== undefined && later.password_hash !== login.password_hash ? [login] : [];
   });
   // Whether an assistant has used a password that was replaced since is not known any more.
   const unknown = other.filter(({ rights, assistant_at }) => assistant_at === null && rights.includes('approve'));

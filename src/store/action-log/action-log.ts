@@ -6,8 +6,8 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { type Listed, rowsAndTotal } from '../driver/lists.js';
-import { among, equal, fragment, join, offset } from '../driver/sql-fragments.js';
-import { ACTION_LOG, windows, within } from '../driver/windows.js';
+import { among, equal, fragment, join } from '../driver/sql-fragments.js';
+import { ACTION_LOG, pageOfWindows, windows, within } from '../driver/windows.js';
 import { type ActionChain, type ChainHead, hashOf, headOf } from './chain.js';
 import type { CallRecord, RecordedCalls } from './recorded-calls.js';
 
@@ -268,7 +268,7 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
     },
 
     /** One page, newest first, and how many there are. */
-    async list(filter: ActionFilter, page: number, perPage: number): Promise<Listed<ActionRow>> {
+    list(filter: ActionFilter, page: number, perPage: number): Promise<Listed<ActionRow>> {
       const { actor, failed } = filter;
       // One index bounds what is read; the plus keeps SQLite from choosing another one.
       const by = INDEXED.find((name) => filter[name] !== undefined);
@@ -281,25 +281,19 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
         failed === undefined ? fragment('') : fragment(` AND ${not}code ${failed ? '<>' : '='} ''`),
       ]);
       const indexed = { ...ACTION_LOG, where: by === undefined ? fragment('') : equal(by, filter[by]) };
-      const found: Listed<ActionRow> = { items: [], total: 0 };
-      let skip = offset(page, perPage);
-      for await (const span of windows(db, [indexed], { since: filter.since, before: filter.until + 1 })) {
+      const spans = windows(db, [indexed], { since: filter.since, before: filter.until + 1 });
+      return pageOfWindows(spans, page, perPage, (span, skip, limit) => {
         const { text, args } = join([within(ACTION_LOG, span), where]);
         // The wide rows are read for one page only.
         const ids = sql(`SELECT id FROM action_log WHERE ${text} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`, ...args);
         const rows = sql(
           `SELECT * FROM action_log WHERE id IN (${ids.sql}) ORDER BY at DESC, id DESC`,
           ...ids.args,
-          perPage - found.items.length,
+          limit,
           skip,
         );
-        const count = sql(`SELECT count(*) AS n FROM action_log WHERE ${text}`, ...args);
-        const { items, total } = await rowsAndTotal<ActionRow>(db, rows, count);
-        found.items.push(...items);
-        found.total += total;
-        skip = Math.max(0, skip - total);
-      }
-      return found;
+        return rowsAndTotal<ActionRow>(db, rows, sql(`SELECT count(*) AS n FROM action_log WHERE ${text}`, ...args));
+      });
     },
   };
 }

@@ -5,7 +5,8 @@
 
 import { turnForEach } from '../../runtime/turns.js';
 import { type Db, sql } from './db.js';
-import { type Fragment, fragment } from './sql-fragments.js';
+import type { Listed } from './lists.js';
+import { type Fragment, fragment, offset } from './sql-fragments.js';
 
 /** In milliseconds; `before` is exclusive. */
 export interface Span {
@@ -37,7 +38,10 @@ export function within({ when, unit }: Pick<TimedRows, 'when' | 'unit'>, { since
   return fragment(`${when} >= ? AND ${when} < ?`, since / unit, before / unit);
 }
 
-/** The windows of a span, newest first. A server is asked once: it holds nobody's thread, and each question is a round trip. */
+/**
+ * The windows of a span, newest first. On a libSQL server the span is one window: reading it blocks no thread of ours, and
+ * each further window would cost a round trip.
+ */
 export async function* windows(db: Db, tables: readonly TimedRows[], span: Span): AsyncGenerator<Span> {
   let { before } = span;
   while (db.kind === 'embedded') {
@@ -64,4 +68,25 @@ export async function* windows(db: Db, tables: readonly TimedRows[], span: Span)
     await turn();
   }
   yield { since: span.since, before };
+}
+
+/**
+ * One page of rows over windows, newest first, and how many rows there are.
+ * @param read the rows of one window, at most `limit` after the first `skip`, and how many it has
+ */
+export async function pageOfWindows<T>(
+  spans: AsyncIterable<Span>,
+  page: number,
+  perPage: number,
+  read: (span: Span, skip: number, limit: number) => Promise<Listed<T>>,
+): Promise<Listed<T>> {
+  const found: Listed<T> = { items: [], total: 0 };
+  let skip = offset(page, perPage);
+  for await (const span of spans) {
+    const { items, total } = await read(span, skip, perPage - found.items.length);
+    found.items.push(...items);
+    found.total += total;
+    skip = Math.max(0, skip - total);
+  }
+  return found;
 }

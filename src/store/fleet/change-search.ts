@@ -3,8 +3,8 @@
 import { CHANGE_KINDS } from '../../../schemas/changes.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, equal, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
-import { type Span, type TimedRows, windows, within } from '../driver/windows.js';
+import { among, equal, type Fragment, fragment, join } from '../driver/sql-fragments.js';
+import { pageOfWindows, type Span, type TimedRows, windows, within } from '../driver/windows.js';
 import { type ChangeSource, ON_SITE_IDS } from '../sites/change-list.js';
 
 export interface ChangeQuery {
@@ -201,11 +201,8 @@ export function createChangeSearch(db: Db) {
       mostKinds: number,
     ): Promise<{ items: FleetChangeRow[]; total: number; kinds: KindCount[] }> {
       const asked = join([among('kind', query.kinds), among('action', query.actions)]);
-      const items: FleetChangeRow[] = [];
       const counts = new Map<string, KindCount>();
-      let total = 0;
-      let skip = offset(page, perPage);
-      for await (const span of windowsOf(query)) {
+      const { items, total } = await pageOfWindows(windowsOf(query), page, perPage, async (span, skip, limit) => {
         // Few rows remain of each table, so that the words of kinds are compared a few times only.
         const counted = from(query, (table) => {
           const where = conditionOf(table, query, span);
@@ -216,7 +213,7 @@ export function createChangeSearch(db: Db) {
           );
         });
         const [rows = [], kinds = []] = await db.read([
-          pageStatement(query, span, skip, perPage - items.length),
+          pageStatement(query, span, skip, limit),
           sql(
             `SELECT kind, action, n, failed, 1${asked.text} AS asked FROM (
                SELECT ${KIND} AS kind, c.action, sum(c.n) AS n, sum(c.failed) AS failed FROM (${counted.sql}) c GROUP BY 1, 2)`,
@@ -224,16 +221,14 @@ export function createChangeSearch(db: Db) {
             ...counted.args,
           ),
         ]);
-        items.push(...(rows as FleetChangeRow[]));
-        const matching = (kinds as (KindCount & { asked: number })[]).reduce((sum, one) => sum + one.asked * one.n, 0);
-        total += matching;
-        skip = Math.max(0, skip - matching);
         for (const { kind, action, n, failed } of kinds as KindCount[]) {
           const key = JSON.stringify([kind, action]);
           const before = counts.get(key);
           counts.set(key, { kind, action, n: n + (before?.n ?? 0), failed: failed + (before?.failed ?? 0) });
         }
-      }
+        const matching = (kinds as (KindCount & { asked: number })[]).reduce((sum, one) => sum + one.asked * one.n, 0);
+        return { items: rows as FleetChangeRow[], total: matching };
+      });
       const order = ({ kind, action }: KindCount) => [kind, action].join('\n');
       const kinds = [...counts.values()].sort((a, b) => b.n - a.n || (order(a) < order(b) ? -1 : 1));
       return { items, total, kinds: kinds.slice(0, mostKinds) };

@@ -1,6 +1,6 @@
 /** Guidance that people wrote, or programs proposed, of the fleet, of clients and of sites. */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage } from '../driver/lists.js';
 
@@ -25,18 +25,20 @@ const HOLDS = '(g.until IS NULL OR g.until > ?)';
 const ORDER = 'ORDER BY g.site_id IS NOT NULL, g.client_id IS NOT NULL, g.id';
 
 export function createGuidance(db: Db) {
+  const pageOf = (from: string, args: readonly Value[], page: number, perPage: number) =>
+    readPage<GuidanceRow>(
+      db,
+      sql(`SELECT g.* ${from} ${ORDER}`, ...args),
+      sql(`SELECT count(*) AS n ${from}`, ...args),
+      page,
+      perPage,
+    );
+
   return {
     /** What holds, all of it or one client's. */
     list(clientId: number | undefined, now: number, page: number, perPage: number) {
       const from = `FROM guidance g WHERE ${HOLDS} AND (?2 IS NULL OR g.client_id = ?2 OR (g.client_id IS NULL AND g.site_id IS NULL))`;
-      const args = [now, clientId ?? null];
-      return readPage<GuidanceRow>(
-        db,
-        sql(`SELECT g.* ${from} ${ORDER}`, ...args),
-        sql(`SELECT count(*) AS n ${from}`, ...args),
-        page,
-        perPage,
-      );
+      return pageOf(from, [now, clientId ?? null], page, perPage);
     },
 
     /** What is to be heeded on any of these sites, with how much there is; without sites, what holds for all. */
@@ -44,14 +46,7 @@ export function createGuidance(db: Db) {
       const from = `FROM guidance g WHERE ${HOLDS} AND ((g.site_id IS NULL AND g.client_id IS NULL)
         OR g.site_id IN (SELECT value FROM json_each(?2))
         OR g.client_id IN (SELECT s.client_id FROM site s WHERE s.id IN (SELECT value FROM json_each(?2))))`;
-      const args = [now, JSON.stringify(siteIds)];
-      return readPage<GuidanceRow>(
-        db,
-        sql(`SELECT g.* ${from} ${ORDER}`, ...args),
-        sql(`SELECT count(*) AS n ${from}`, ...args),
-        page,
-        perPage,
-      );
+      return pageOf(from, [now, JSON.stringify(siteIds)], page, perPage);
     },
 
     find: (id: number) => db.one<GuidanceRow>('SELECT * FROM guidance WHERE id = ?', [id]),

@@ -17,7 +17,7 @@ import { asServiceError, isOurFault, type ServiceError } from '../../runtime/err
 import type { Log } from '../../runtime/log.js';
 import { permissionError } from '../../runtime/permission.js';
 import { DEFAULT_TOOLSETS } from '../../runtime/toolsets.js';
-import { inTurns } from '../../runtime/turns.js';
+import { turnForEach } from '../../runtime/turns.js';
 import { type Fitted, fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import {
@@ -104,7 +104,7 @@ export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
-  const turn = inTurns(1);
+  const turn = turnForEach();
   const { allow = [], block = [] } = parts.tools ?? {};
   const policy = parts.confirm ?? 'confirm';
   const confirmations = new Confirmations(policy, parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
@@ -163,7 +163,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   /** Runs the operation. Identical calls on many sites share one run, except previews, which show the current state. */
   async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
     // The calls of one body arrive at once.
-    await new Promise<void>(turn);
+    await turn();
     const idempotency = idempotencyOf(operation, args, caller);
     const output =
       operation.multi && operation.parse(args)?.dry_run !== true
