@@ -7,6 +7,7 @@ import { useState } from 'preact/hooks';
 import { Badge } from '../parts/badge.js';
 import { Progress } from '../parts/progress.js';
 import { ITEM, type ItemState, ORDER, ROLLOUT, type RolloutEntry, WAVE, type Wave } from '../views/rollout-states.js';
+import { bareSlug } from '../views/run-states.js';
 import { type Json, Press, plainUrl, start, textOf, type ViewProps } from './frame.js';
 import type { Host } from './host.js';
 import { readPages, usePolled } from './polled.js';
@@ -58,7 +59,6 @@ const AT_WORK_MS = 2000;
 const SOAKING_MS = 15_000;
 const TROUBLES = 8;
 
-const bare = (slug: string) => slug.split('/')[0]?.replace(/\.php$/, '') ?? slug;
 const wordOf = (state: ItemState) => (state === 'untouched' ? say.rollout.untouched : say.run.state[state]);
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1).replaceAll('_', ' ');
 
@@ -123,7 +123,8 @@ function PlanView({ plan, host, begun }: { plan: Plan; host: Host; begun: (rollo
         title={say.rollout.items}
         lines={[
           ...by_item.map(
-            ({ slug, new_version, sites: on }) => [`${bare(slug)} ${new_version}`, say.rollout.onSites(on)] as const,
+            ({ slug, new_version, sites: on }) =>
+              [`${bareSlug(slug)} ${new_version}`, say.rollout.onSites(on)] as const,
           ),
           ...(more_items === 0 ? [] : [[say.rollout.moreItems(more_items), ''] as const]),
         ]}
@@ -215,7 +216,7 @@ function RolloutView({ id, known, host }: { id: string; known?: Rollout | undefi
       {troubles.slice(0, TROUBLES).map((item) => (
         <p class="muted" key={`${item.site_id} ${item.type} ${item.slug}`}>
           <b>
-            {siteOf(items, item)} {bare(item.slug)} {item.new_version}
+            {siteOf(items, item)} {bareSlug(item.slug)} {item.new_version}
           </b>{' '}
           {item.message ?? wordOf(item.state)}
         </p>
@@ -266,7 +267,9 @@ function SiteBadge({ items, own }: { items: readonly Item[]; own: readonly Item[
   const [first] = own;
   const worst = ORDER.find((state) => own.some((item) => item.state === state)) ?? 'untouched';
   if (first === undefined) return null;
-  const said = own.map(({ slug, new_version, state }) => `${bare(slug)} ${new_version}: ${wordOf(state)}`).join(', ');
+  const said = own
+    .map(({ slug, new_version, state }) => `${bareSlug(slug)} ${new_version}: ${wordOf(state)}`)
+    .join(', ');
   return (
     <li title={said}>
       <Badge {...ITEM[worst]}>{siteOf(items, first)}</Badge>
