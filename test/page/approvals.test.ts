@@ -33,7 +33,7 @@ describe('a person who may approve', needs('chromium'), () => {
     await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
     const card = page.locator('.card', { hasText: 'Delete a tag' });
     await card.getByText('tag name: Shops').waitFor();
-    expect(await card.innerText()).toMatch(/Asked for by key \d+ \(.+\), .+ waiting/);
+    await expect.poll(() => card.innerText()).toMatch(/Asked for by key \d+ \(.+\), .+ waiting/);
     await expectToFit(page);
     expect(await seriousFindings(page)).toEqual([]);
     const button = card.getByRole('button', { name: 'Approve: Delete a tag' });
@@ -74,7 +74,7 @@ describe('a person who may approve', needs('chromium'), () => {
     await other.getByText('More than 5 sites, updates without a guard').waitFor();
     await other.goto(`${served.url}/approvals`);
     await other.getByText('No requests').waitFor();
-    expect(await other.getByLabel('Which changes wait for approval').count()).toBe(0);
+    await expect.poll(() => other.getByLabel('Which changes wait for approval').count()).toBe(0);
     await other.context().close();
 
     const page = await served.open(['read', 'write', 'approve']);

@@ -168,15 +168,15 @@ describe('a view in the reference host', needs('chromium'), () => {
     const card = view.locator('.card').filter({ hasText: 'disconnected' });
     await card.getByRole('button', { name: 'Show all' }).click();
     await card.locator('tbody tr').first().waitFor();
-    expect(await card.locator('tbody tr').count()).toBe(1);
-    expect(await card.locator('tbody tr').textContent()).toContain('site-0002');
+    await expect.poll(() => card.locator('tbody tr').count()).toBe(1);
+    await expect.poll(() => card.locator('tbody tr').textContent()).toContain('site-0002');
   });
 
   it('follows a job to its end', async () => {
     const { job_id } = (await app.call('sync-sites', { site_ids_or_domains: [ids[0], ids[1]] })) as { job_id: string };
     const view = await show('svc-get-batch-job-status-v1', { job_id });
     await view.locator('.badge', { hasText: 'Done' }).waitFor();
-    expect(await view.locator('[role=progressbar]').getAttribute('aria-valuenow')).toBe('2');
+    await expect.poll(() => view.locator('[role=progressbar]').getAttribute('aria-valuenow')).toBe('2');
   });
 
   it('shows the plan of a safe update, asks before it is done, and tells what became of it', async () => {
@@ -235,9 +235,9 @@ describe('a view in the reference host', needs('chromium'), () => {
     await restored.waitFor();
     const headline = view.locator('.headline');
     await headline.getByText('3 updates on 2 sites; one would have broken').waitFor();
-    expect(await view.locator('.grid .badge', { hasText: '2.0' }).count()).toBe(3);
+    await expect.poll(() => view.locator('.grid .badge', { hasText: '2.0' }).count()).toBe(3);
     const time = (await restored.innerText()).replace('restored in ', '');
-    expect(await headline.innerText()).toContain(`was taken back in ${time}.`);
+    await expect.poll(() => headline.innerText()).toContain(`was taken back in ${time}.`);
     const versions = (index: number) =>
       offers.map(([slug]) => app.fleet.site(index).state.plugins.find((plugin) => plugin.slug === slug)?.version);
     expect([versions(0), versions(1)]).toEqual([
@@ -291,14 +291,14 @@ describe('a view in the reference host', needs('chromium'), () => {
     const shown = async (halted: FrameLocator) => {
       await halted.locator('.headline .badge', { hasText: 'Halted' }).waitFor();
       // Names that repeat are told apart.
-      expect(await halted.locator('.sites .badge.good').innerText()).toContain('Harbour (127.0.0.1');
-      expect(await halted.locator('.sites .badge.warn').innerText()).toContain('site-0001');
+      await expect.poll(() => halted.locator('.sites .badge.good').innerText()).toContain('Harbour (127.0.0.1');
+      await expect.poll(() => halted.locator('.sites .badge.warn').innerText()).toContain('site-0001');
       await halted.getByText(/Version 2\.0 broke the site\. .* rolled back to 1\.0/).waitFor();
-      expect(await halted.locator('.problem').innerText()).toMatch(/the limit is 1/);
+      await expect.poll(() => halted.locator('.problem').innerText()).toMatch(/the limit is 1/);
     };
     await shown(view);
     expect(await findings('light')).toEqual([]);
-    expect(await view.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    await expect.poll(() => view.getByRole('button', { name: 'Pause' }).count()).toBe(0);
     // Anyone who asks for it sees the same.
     const { rollout_id } = (await rollouts())[0];
     await shown(await show('svc-get-rollout-v1', { rollout_id }, 'dark'));

@@ -54,11 +54,11 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     const lines = page.locator('.matter', { hasText: 'known vulnerabilities' }).locator('li');
     await expect.poll(() => lines.count()).toBe(2);
     await lines.nth(0).getByRole('button', { name: 'Update 3' }).waitFor();
-    expect(await lines.nth(0).innerText()).toMatch(
-      /Critical\s+Harbour Forms\s+Unauthenticated SQL injection and 1 more, on 3 sites, fixed by updates/,
-    );
+    await expect
+      .poll(() => lines.nth(0).innerText())
+      .toMatch(/Critical\s+Harbour Forms\s+Unauthenticated SQL injection and 1 more, on 3 sites, fixed by updates/);
     await lines.nth(1).getByText('No updates available').waitFor();
-    expect(await lines.nth(1).innerText()).toMatch(/Medium\s+Quay\s+Stored XSS, on 1 site/);
+    await expect.poll(() => lines.nth(1).innerText()).toMatch(/Medium\s+Quay\s+Stored XSS, on 1 site/);
     expect(await seriousFindings(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'All vulnerabilities' }).click();
@@ -66,12 +66,14 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await page.reload();
     const all = page.locator('.issues li');
     await expect.poll(() => all.locator('.badge').allInnerTexts()).toEqual(['Critical', 'Medium', 'Medium']);
-    expect(await all.nth(0).innerText()).toContain(
-      `on 3 sites: ${app.fleet
-        .site(0)
-        .url.replace(/^https?:\/\//, '')
-        .replace(/\/$/, '')}`,
-    );
+    await expect
+      .poll(() => all.nth(0).innerText())
+      .toContain(
+        `on 3 sites: ${app.fleet
+          .site(0)
+          .url.replace(/^https?:\/\//, '')
+          .replace(/\/$/, '')}`,
+      );
     expect(await seriousFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
@@ -151,7 +153,9 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     // The site has it in its own log, too.
     const mine = entries.filter({ hasNotText: 'on the site' });
     await expect.poll(() => mine.count()).toBe(1);
-    expect(await mine.innerText()).toMatch(new RegExp(`Deactivated plugin: [\\s\\S]*${nameOf(4)} · admin · `));
+    await expect
+      .poll(() => mine.innerText())
+      .toMatch(new RegExp(`Deactivated plugin: [\\s\\S]*${nameOf(4)} · admin · `));
     await mine.getByRole('button', { name: /^Undo: Deactivated/ }).click();
     await mine.getByRole('button').waitFor({ state: 'detached' });
     expect(await clicks()).toBe(2);
@@ -258,7 +262,7 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Sort by: Last check');
     await expectToFit(page);
-    expect(await page.getByText('Site null').count()).toBe(0);
+    await expect.poll(() => page.getByText('Site null').count()).toBe(0);
     await page.context().close();
   });
 
@@ -275,7 +279,7 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await card.getByRole('link', { name: 'Shops' }).waitFor();
     const known = async () => (await app.call('list-tags')).items;
-    expect(await known()).toMatchObject([{ name: 'Shops', color: '#aa3300' }]);
+    await expect.poll(known).toMatchObject([{ name: 'Shops', color: '#aa3300' }]);
     // A name that is taken is refused at its field.
     await card.getByRole('button', { name: 'Add tag' }).click();
     await dialog.getByLabel('Name of the tag').fill('Shops');
@@ -287,14 +291,14 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await dialog.getByRole('checkbox', { name: 'With a colour' }).uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await card.getByRole('link', { name: 'Web shops' }).waitFor();
-    expect(await known()).toMatchObject([{ name: 'Web shops', color: null }]);
+    await expect.poll(known).toMatchObject([{ name: 'Web shops', color: null }]);
     expect(await seriousFindings(page)).toEqual([]);
     const clicks = await counted(page);
     await card.getByRole('button', { name: 'Delete: Web shops' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await card.getByRole('link', { name: 'Web shops' }).waitFor({ state: 'detached' });
     expect(await clicks()).toBe(2);
-    expect(await known()).toEqual([]);
+    await expect.poll(known).toEqual([]);
     await page.context().close();
   });
 });

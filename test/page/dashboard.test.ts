@@ -60,12 +60,12 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
       expect(address.y).toBeGreaterThan(name.y);
       expect(updates.y).toBeGreaterThan(status.y);
       expect(name.x + name.width).toBeLessThanOrEqual(status.x);
-      expect(await row.locator('td:visible').count()).toBe(3);
+      await expect.poll(() => row.locator('td:visible').count()).toBe(3);
     }
     const choice = page.getByRole('combobox', { name: 'Status', exact: true, includeHidden: true });
-    expect(await choice.isVisible()).toBe(false);
+    await expect.poll(() => choice.isVisible()).toBe(false);
     const fold = page.getByRole('button', { name: 'Filters', exact: true });
-    expect(await fold.getAttribute('aria-expanded')).toBe('false');
+    await expect.poll(() => fold.getAttribute('aria-expanded')).toBe('false');
     await fold.click();
     await choice.selectOption('suspended');
     await page
@@ -78,8 +78,8 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await rows.first().waitFor();
     await expectSound(page);
     // On a wide screen they are all there, without the button.
-    expect(await fold.isVisible()).toBe(false);
-    expect(await choice.isVisible()).toBe(true);
+    await expect.poll(() => fold.isVisible()).toBe(false);
+    await expect.poll(() => choice.isVisible()).toBe(true);
     await page.context().close();
   });
 
@@ -141,12 +141,12 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
       .poll(() => heads.allInnerTexts())
       .toEqual(['What', `${nameOf(0)}\n${hostOf(0)}`, `${nameOf(0)}\n${hostOf(1)}`]);
     const shown = async (what: string) => (await row(what).locator('td').allInnerTexts()).map((text) => text.trim());
-    expect(await shown('PHP')).toEqual(['8.1.2', '8.3.9']);
-    expect(await shown('Quay')).toEqual(['not installed', '4.5']);
-    expect(await shown('mallory')).toEqual(['no', 'yes']);
+    await expect.poll(() => shown('PHP')).toEqual(['8.1.2', '8.3.9']);
+    await expect.poll(() => shown('Quay')).toEqual(['not installed', '4.5']);
+    await expect.poll(() => shown('mallory')).toEqual(['no', 'yes']);
     // What is the same, or not known, is there behind a click.
-    expect(await row('WordPress').isVisible()).toBe(false);
-    expect(await row('memory limit').isVisible()).toBe(false);
+    await expect.poll(() => row('WordPress').isVisible()).toBe(false);
+    await expect.poll(() => row('memory limit').isVisible()).toBe(false);
     await page.getByText(/^The same: \d+$/).click();
     await row('WordPress').waitFor();
     await page.getByText(/^Not known of all: \d+$/).click();
@@ -250,13 +250,13 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await expectSound(page);
     const stored = () =>
       app.db.all('SELECT weekday, from_min, to_min FROM maintenance_window WHERE site_id = 2 ORDER BY weekday');
-    expect(await stored()).toEqual([
+    await expect.poll(stored).toEqual([
       { weekday: 0, from_min: 120, to_min: 240 },
       { weekday: 3, from_min: 1350, to_min: 15 },
     ]);
     await dialog.getByRole('button', { name: 'Remove: Wednesday, 22:30–00:15' }).click();
     await dialog.getByText(/^Wednesday, /).waitFor({ state: 'detached' });
-    expect(await stored()).toEqual([{ weekday: 0, from_min: 120, to_min: 240 }]);
+    await expect.poll(stored).toEqual([{ weekday: 0, from_min: 120, to_min: 240 }]);
     await page.context().close();
   });
 
@@ -298,7 +298,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
       ]);
     const updates = page.getByRole('img', { name: 'Pending updates on 5 known days: 0 – 12' });
     // Two days, a gap, two days, a gap, and today.
-    expect(await updates.locator('polyline').count()).toBe(3);
+    await expect.poll(() => updates.locator('polyline').count()).toBe(3);
     // It stands beside what needs attention, not above it, and on a phone below it.
     const top = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN;
     expect(await top('.trend')).toBeLessThan((await top('.first .card')) + 200);
@@ -344,7 +344,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await dialog.getByRole('checkbox', { name: 'Tag 129' }).check();
     await dialog.getByRole('searchbox', { name: 'Search tags' }).fill('130');
     await dialog.getByRole('checkbox', { name: 'Tag 130' }).check();
-    expect(await dialog.getByRole('checkbox', { name: 'Tag 129' }).isChecked()).toBe(true);
+    await expect.poll(() => dialog.getByRole('checkbox', { name: 'Tag 129' }).isChecked()).toBe(true);
     await expectSound(page);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -367,7 +367,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     const saved = (title: string) => card(title).getByRole('button', { name: 'Save' }).last().click();
     const stored = async (group: string) =>
       page.evaluate(async (one) => (await (await fetch(`/v2/settings/${one}`)).json()).data, group);
-    expect(await page.locator('main a[href="/docs"]').count()).toBe(0);
+    await expect.poll(() => page.locator('main a[href="/docs"]').count()).toBe(0);
 
     await card('Time zone and reports').getByLabel('Time zone', { exact: true }).fill('Mars/Olympus');
     await saved('Time zone and reports');
@@ -434,7 +434,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
       'svc_uptime_monitoring_interval_label',
       'svc_uptime_monitoring_timeout_label',
     ]);
-    expect(await reader.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await expect.poll(() => reader.getByRole('button', { name: 'Save' }).count()).toBe(0);
     await reader.context().close();
   });
 });

@@ -236,7 +236,7 @@ describe('forms of the page', needs('chromium'), () => {
     await dialog.getByLabel('From').fill('22:00');
     await dialog.getByLabel('To', { exact: true }).fill('07:00');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    expect(await dialog.locator('.token').innerText()).toMatch(/^whsec_/);
+    await expect.poll(() => dialog.locator('.token').innerText()).toMatch(/^whsec_/);
     await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await told.getByText('On call').waitFor();
     await told.getByRole('button', { name: 'Test: On call' }).click();
@@ -275,7 +275,7 @@ describe('forms of the page', needs('chromium'), () => {
     await page.getByLabel('First day').fill('2026-11-10');
     await page.getByLabel('Last day').fill('2026-11-01');
     await page.getByText('Choose a site, a first day and a last day that is not before it.').waitFor();
-    expect(await page.getByRole('link', { name: 'Open report' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'Open report' }).count()).toBe(0);
     await page.getByLabel('First day').fill('2026-11-01');
     await page.getByLabel('Last day').fill('2026-11-20');
     const opened = page.context().waitForEvent('page');

@@ -52,7 +52,7 @@ describe('a large fleet on the page', needs('chromium'), () => {
     await bar.waitFor();
     const shown = async () => Number(await bar.getAttribute('aria-valuenow'));
     // Without a pause between its parts the job would have ended. The page follows it without reloading.
-    expect(await shown()).toBeLessThan(SITES);
+    await expect.poll(shown).toBeLessThan(SITES);
     await served.running(expect.poll(shown).toBe(SITES));
     await page.getByRole('main').locator('.card').getByText('Done', { exact: true }).waitFor();
     await page.context().close();

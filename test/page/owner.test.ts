@@ -48,12 +48,12 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.goto(`${served.url}/sites/1?tab=updates`);
     const trouble = page.locator('.trouble.bad');
     await trouble.getByText('Down shortly after an update').waitFor();
-    expect(await trouble.innerText()).toMatch(
-      new RegExp(`HTTP 503, since .* after the update to ${plugin.name} 99\\.0`),
-    );
+    await expect
+      .poll(() => trouble.innerText())
+      .toMatch(new RegExp(`HTTP 503, since .* after the update to ${plugin.name} 99\\.0`));
     const header = page.locator('.page > .head');
-    expect(await header.getByText('Down', { exact: true }).count()).toBe(1);
-    expect(await header.getByText('Connected').count()).toBe(0);
+    await expect.poll(() => header.getByText('Down', { exact: true }).count()).toBe(1);
+    await expect.poll(() => header.getByText('Connected').count()).toBe(0);
     const entry = page.locator('.story > li', { hasText: plugin.name });
     await entry.getByText('May be broken').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -88,13 +88,13 @@ describe('an owner on the page', needs('chromium'), () => {
     expect(await clicks()).toBe(2);
     await expect.poll(() => page.title()).toBe('Now · Sitefleet');
     const mark = async () => (await app.call('list-incidents', { site_id_or_domain: 2 })).incidents[0];
-    expect(await mark()).toMatchObject({
+    await expect.poll(mark).toMatchObject({
       acknowledged_by: expect.stringMatching(/^user-/),
       note: 'The host was asked.',
     });
     await page.getByRole('button', { name: 'Undo' }).click();
     await line.getByRole('button', { name: `Acknowledge: ${nameOf(1)}` }).waitFor();
-    expect(await mark()).not.toHaveProperty('acknowledged_by');
+    await expect.poll(mark).not.toHaveProperty('acknowledged_by');
     await page.context().close();
   });
 
@@ -156,7 +156,7 @@ describe('an owner on the page', needs('chromium'), () => {
         expect.stringMatching(/certificate[\s\S]*done by user-\d+: Renewed by hand\./),
         expect.stringMatching(/outage[\s\S]*snoozed, back .* by user-\d+: The host moves it\./),
       ]);
-    expect(await reader.getByRole('button', { name: 'Bring back' }).count()).toBe(0);
+    await expect.poll(() => reader.getByRole('button', { name: 'Bring back' }).count()).toBe(0);
     expect(await seriousFindings(reader)).toEqual([]);
     await reader.goto(`${served.url}/sites/2`);
     await reader
@@ -183,10 +183,10 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.goto(`${served.url}/sites/3?tab=inventory`);
     await page.getByRole('button', { name: 'Suspend', exact: true }).click();
     await page.getByText('Suspended', { exact: true }).first().waitFor();
-    expect(await status()).toBe('suspended');
+    await expect.poll(status).toBe('suspended');
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.locator('.head').getByText('Connected').waitFor();
-    expect(await status()).toBe('connected');
+    await expect.poll(status).toBe('connected');
 
     const plugin = app.fleet
       .site(2)
@@ -274,10 +274,10 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     const second = await page.locator('tbody tr th a').nth(1).innerText();
-    expect(await focused()).toBe(second);
+    await expect.poll(focused).toBe(second);
     await page.keyboard.press('/');
     await page.keyboard.type('?');
-    expect(await page.getByLabel('Search name or address').inputValue()).toBe('?');
+    await expect.poll(() => page.getByLabel('Search name or address').inputValue()).toBe('?');
     await page.getByLabel('Search name or address').blur();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
@@ -320,9 +320,9 @@ describe('an owner on the page', needs('chromium'), () => {
     ]);
     // What needs a person comes first, with the evidence.
     const first = page.locator('.log.run > li').first();
-    expect(await first.innerText()).toMatch(/Restored in [\d.]+ s[\s\S]*HTTP 500/);
+    await expect.poll(() => first.innerText()).toMatch(/Restored in [\d.]+ s[\s\S]*HTTP 500/);
     await page.getByRole('heading', { name: 'Rolled back: 1' }).waitFor();
-    expect(await first.getByRole('button').count()).toBe(0);
+    await expect.poll(() => first.getByRole('button').count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
@@ -366,7 +366,7 @@ describe('an owner on the page', needs('chromium'), () => {
     await served.running(page.getByRole('button', { name: /^1\s*Updated$/ }).waitFor());
     expect(page.url()).not.toContain(run_id);
     expect(plugin.version).toBe('7.7');
-    expect(await page.getByRole('button', { name: 'Retry what failed' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Retry what failed' }).count()).toBe(0);
     await page.context().close();
   });
 });

@@ -29,6 +29,8 @@ it('of a site that is suspended or disconnected, in records, lists and errors', 
     expect(words).toContain('lift it with “Lift suspension” on its page.');
     expect(words).not.toMatch(/\b(?:GET|POST) \/v2/);
   }
-  expect(await shown('GET /sites/2')).toContain('reconnect it with “Reconnect” on its page.');
-  expect(await shown('POST /sites/1/sync')).toContain('Lift the suspension with “Lift suspension” on its page first.');
+  await expect.poll(() => shown('GET /sites/2')).toContain('reconnect it with “Reconnect” on its page.');
+  await expect
+    .poll(() => shown('POST /sites/1/sync'))
+    .toContain('Lift the suspension with “Lift suspension” on its page first.');
 });

@@ -172,7 +172,7 @@ describe('the page', needs('chromium'), () => {
     for (const { name } of plugins) await page.getByRole('checkbox', { name }).check();
     await page.getByRole('button', { name: 'Update 2', exact: true }).click();
     await served.running(page.getByText('2 updates were applied.').waitFor());
-    expect(await dialog.count()).toBe(0);
+    await expect.poll(() => dialog.count()).toBe(0);
     expect(plugins.map(({ version }) => version)).toEqual(['8.1', '8.1']);
     await editSettings(app.ctx(), 'general', { disable_update_confirmations: null });
     await page.context().close();
@@ -183,7 +183,9 @@ describe('the page', needs('chromium'), () => {
     await visit(page, '/sites/2?tab=updates', 'History');
     await page.getByRole('button', { name: 'Roll back' }).first().click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.getByRole('checkbox', { name: 'Quarantine 8.1 on every site' }).isChecked()).toBe(true);
+    await expect
+      .poll(() => dialog.getByRole('checkbox', { name: 'Quarantine 8.1 on every site' }).isChecked())
+      .toBe(true);
     await dialog.getByRole('button', { name: 'Roll back' }).click();
     await served.running(page.getByText('is restored, and the site works').waitFor());
     const { versions } = await app.call('list-quarantined-versions');
@@ -245,7 +247,7 @@ describe('the page', needs('chromium'), () => {
     await served.running(row.getByText('Waiting', { exact: true }).waitFor());
     const ctx = app.ctx();
     await served.running(Promise.all([runToolJobs(ctx), row.getByText('Done', { exact: true }).waitFor()]));
-    expect(await row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('4');
+    await expect.poll(() => row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('4');
     await row.getByRole('link').click();
     await page.locator('.card').getByText(/^Done/).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -269,7 +271,7 @@ describe('the page', needs('chromium'), () => {
     const link = page.getByRole('dialog').getByRole('link', { name: 'Open the login page' });
     await served.running(link.waitFor());
     app.fleet.site(2).faults.readOnlyFiles = false;
-    expect(await link.getAttribute('href')).toBe(`${app.fleet.site(2).url}wp-login.php`);
+    await expect.poll(() => link.getAttribute('href')).toBe(`${app.fleet.site(2).url}wp-login.php`);
     await page.context().close();
     // The site itself was called, in a separate tab.
     const site = new URL(app.fleet.site(3).url).origin;
@@ -288,7 +290,9 @@ describe('the page', needs('chromium'), () => {
         names.filter((name) => !harmless.test(name) && !/guarded|Quarantined| → /.test(name)),
         address,
       ).toEqual([]);
-      expect(await page.getByRole('main').locator('input[type=checkbox]:visible').count(), address).toBe(0);
+      await expect
+        .poll(() => page.getByRole('main').locator('input[type=checkbox]:visible').count(), { message: address })
+        .toBe(0);
     }
     // The service also refuses the call itself.
     const status = await page.evaluate(async () => {
@@ -331,7 +335,7 @@ describe('the page', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Log in' }).waitFor();
     const authenticated = (of: Page) => of.evaluate(async () => (await (await fetch('/session')).json()).authenticated);
     expect([await authenticated(page), await authenticated(elsewhere)]).toEqual([false, false]);
-    expect(await authenticated(other)).toBe(true);
+    await expect.poll(() => authenticated(other)).toBe(true);
     // The other browser says so at its next request.
     await elsewhere.getByRole('link', { name: 'Sites', exact: true }).first().click();
     await elsewhere.getByText('Your session has ended.').waitFor();
@@ -363,7 +367,7 @@ describe('the page', needs('chromium'), () => {
     await visit(page, '/sites', 'Sites');
     await served.away();
     await page.getByText('Sitefleet is not responding.').waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(4);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
     await served.back();
     await page.getByText('Sitefleet is not responding.').waitFor({ state: 'detached' });
     await page.getByRole('combobox', { name: 'Status' }).selectOption('connected');

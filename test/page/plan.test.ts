@@ -34,16 +34,16 @@ describe('the plan of updates', needs('chromium'), () => {
     await expect.poll(() => sum.innerText()).toBe(sumOf());
     await page.getByText('1 site has no guard').waitFor();
     const row = (name: string) => page.getByRole('row', { name });
-    expect(await page.locator('.matrix tbody tr').count()).toBe(SITES);
+    await expect.poll(() => page.locator('.matrix tbody tr').count()).toBe(SITES);
     // A name that two sites have is told by the address.
     const addresses = page.locator('.matrix .address');
     expect((await addresses.allInnerTexts()).sort()).toEqual(
       [0, 5].map((index) => app.fleet.site(index).url.replace(/^https?:\/\/|\/$/g, '')).sort(),
     );
-    expect(await row('Journal').locator('.address').count()).toBe(0);
+    await expect.poll(() => row('Journal').locator('.address').count()).toBe(0);
     // WordPress itself is chosen on purpose.
     const wordpress = page.getByRole('button', { name: 'WordPress', exact: true });
-    expect(await wordpress.getAttribute('aria-pressed')).toBe('false');
+    await expect.poll(() => wordpress.getAttribute('aria-pressed')).toBe('false');
     await wordpress.click();
     await expect.poll(() => sum.innerText()).toBe(`${offered().length + 1} updates on ${SITES} sites`);
     await wordpress.click();
@@ -119,7 +119,7 @@ describe('the plan of updates', needs('chromium'), () => {
         .getByRole('checkbox', { name: new RegExp(seo.name) });
     expect([await cell(1).isChecked(), await cell(1).isDisabled()]).toEqual([false, true]);
     expect([await cell(2).isChecked(), await cell(2).isDisabled()]).toEqual([true, false]);
-    expect(await cell(2).getAttribute('aria-label')).toContain('broke another site');
+    await expect.poll(() => cell(2).getAttribute('aria-label')).toContain('broke another site');
     // In the list of items its line is not much higher than the others.
     await page.goto(`${served.url}/updates`);
     await page.locator('.item').first().waitFor();
@@ -146,8 +146,8 @@ describe('the plan of updates', needs('chromium'), () => {
     const page = await served.open(['read']);
     await page.goto(`${served.url}/updates/plan`);
     await page.locator('.matrix').waitFor();
-    expect(await page.getByRole('checkbox').count()).toBe(0);
-    expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('checkbox').count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: /^Apply/ }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -171,7 +171,7 @@ describe('the plan of updates', needs('chromium'), () => {
     // What was left out was for this run.
     await page.goto(`${served.url}/updates/plan`);
     await page.locator('.matrix').waitFor();
-    expect(await page.getByText('Left out:').count()).toBe(0);
+    await expect.poll(() => page.getByText('Left out:').count()).toBe(0);
     await page.context().close();
   });
 });
@@ -218,7 +218,7 @@ describe('a run of updates', needs('chromium'), () => {
     await page.getByText(new RegExp(`^\\d+ of ${offered().length} updates are through$`)).waitFor();
     const restored = page.locator('.cell', { hasText: 'Restored in' });
     await served.running(restored.waitFor());
-    expect(await restored.getAttribute('class')).toMatch(/warn flips/);
+    await expect.poll(() => restored.getAttribute('class')).toMatch(/warn flips/);
     const headline = page.locator('.headline');
     await served.running(headline.getByText('would have broken').waitFor());
     const row = await app.db.one(
@@ -227,11 +227,13 @@ describe('a run of updates', needs('chromium'), () => {
     const seconds = Number(row?.ms) / 1000;
     const time = `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
     expect((await restored.innerText()).endsWith(`Restored in ${time}`)).toBe(true);
-    expect(await headline.innerText()).toBe(
-      `${offered().length - 1} updates on ${SITES} sites; one would have broken Bakery and was taken back in ${time}.`,
-    );
+    await expect
+      .poll(() => headline.innerText())
+      .toBe(
+        `${offered().length - 1} updates on ${SITES} sites; one would have broken Bakery and was taken back in ${time}.`,
+      );
     // The others are there for all to see.
-    expect(await page.locator('.cell.good').count()).toBe(offered().length - 1);
+    await expect.poll(() => page.locator('.cell.good').count()).toBe(offered().length - 1);
     expect(versionOn(3, forms.slug)).toBe(forms.from);
     await page.context().close();
   });
@@ -262,14 +264,14 @@ describe('a run of updates', needs('chromium'), () => {
       const later = proof.locator('.compare .later').first();
       await expect.poll(() => later.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(320);
       const border = () => later.evaluate((image) => getComputedStyle(image).clipPath);
-      expect(await border()).toBe('inset(0px 0px 0px 50%)');
+      await expect.poll(border).toBe('inset(0px 0px 0px 50%)');
       await slider.focus();
       await page.keyboard.press('ArrowRight');
-      expect(await border()).toBe('inset(0px 0px 0px 51%)');
+      await expect.poll(border).toBe('inset(0px 0px 0px 51%)');
       const box = await slider.boundingBox();
       if (box === null) throw new Error('the slider is not shown');
       await page.mouse.click(box.x + box.width * 0.1, box.y + box.height / 2);
-      expect(await border()).toMatch(/^inset\(0px 0px 0px \d%\)$/);
+      await expect.poll(border).toMatch(/^inset\(0px 0px 0px \d%\)$/);
       expect(await seriousFindings(page)).toEqual([]);
       await page.setViewportSize({ width: 360, height: 740 });
       await expectToFit(page);
@@ -343,11 +345,11 @@ describe('a run of many items', needs('chromium'), () => {
     await page.goto(`${served.url}/runs/run_many`);
     await page.getByText('10 updates on 2 sites.').waitFor();
     const sites = page.locator('.strips > li');
-    expect(await sites.count()).toBe(2);
+    await expect.poll(() => sites.count()).toBe(2);
     const cells = sites.nth(0).locator('.cell');
-    expect(await cells.count()).toBe(6);
-    expect(await cells.first().innerText()).toMatch(/Plugin 10: 1\.1$/);
-    expect(await cells.last().innerText()).toMatch(/Plugin 15: Spared$/);
+    await expect.poll(() => cells.count()).toBe(6);
+    await expect.poll(() => cells.first().innerText()).toMatch(/Plugin 10: 1\.1$/);
+    await expect.poll(() => cells.last().innerText()).toMatch(/Plugin 15: Spared$/);
     expect(await seriousFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
@@ -380,14 +382,14 @@ describe('the plan of a large fleet', needs('chromium'), () => {
     await page.goto(`${served.url}/updates/plan`);
     const sum = page.locator('.sum strong');
     await expect.poll(() => sum.innerText()).toBe(`${2 * FLEET} updates on ${FLEET} sites`);
-    expect(await page.locator('.matrix tbody tr').count()).toBe(50);
-    expect(await page.locator('.matrix thead th').count()).toBe(1 + 25);
+    await expect.poll(() => page.locator('.matrix tbody tr').count()).toBe(50);
+    await expect.poll(() => page.locator('.matrix thead th').count()).toBe(1 + 25);
     const pager = (what: string) => page.getByRole('navigation', { name: `Pages: ${what}` });
     await pager('Sites').getByText(`Sites 1–50 of ${FLEET}`).waitFor();
     await pager('Items').getByText(`Items 1–25 of ${ITEMS}`).waitFor();
     await pager('Items').getByRole('button', { name: 'Next' }).click();
     await pager('Items').getByText(`Items 26–${ITEMS} of ${ITEMS}`).waitFor();
-    expect(await page.locator('.matrix thead th').count()).toBe(1 + ITEMS - 25);
+    await expect.poll(() => page.locator('.matrix thead th').count()).toBe(1 + ITEMS - 25);
     await pager('Sites').getByRole('button', { name: 'Next' }).click();
     await page.getByRole('row', { name: 'Site 051' }).waitFor();
     // What is left out here is left out of all of them, on every page.
@@ -401,7 +403,7 @@ describe('the plan of a large fleet', needs('chromium'), () => {
     await expect.poll(() => sum.innerText()).toBe(`${2 * FLEET - Number(on)} updates on ${FLEET} sites`);
     await pager('Items').getByRole('button', { name: 'Previous' }).click();
     await pager('Items').getByText(`Items 1–25 of ${ITEMS}`).waitFor();
-    expect(await sum.innerText()).toBe(`${2 * FLEET - Number(on)} updates on ${FLEET} sites`);
+    await expect.poll(() => sum.innerText()).toBe(`${2 * FLEET - Number(on)} updates on ${FLEET} sites`);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     await page.context().close();

@@ -68,9 +68,9 @@ describe('policies on the page', needs('chromium'), () => {
     await page.getByText('Nothing is saved yet.').waitFor();
     await page.getByText(`Too new ${SITES} updates on ${SITES} sites`).waitFor();
     const past = page.locator('.card', { hasText: 'in the last 30 days' });
-    expect(await past.locator('tbody tr').innerText()).toMatch(/shop 1\.9.*1 site got it later/s);
+    await expect.poll(() => past.locator('tbody tr').innerText()).toMatch(/shop 1\.9.*1 site got it later/s);
     await past.getByText('Which vulnerabilities were known then').waitFor();
-    expect(await rest('GET', '/policies')).toHaveLength(1);
+    await expect.poll(() => rest('GET', '/policies')).toHaveLength(1);
     await expectToFit(page);
     await page.getByRole('button', { name: 'Create policy' }).click();
     await page.getByRole('heading', { name: 'Every night' }).waitFor();
@@ -118,13 +118,13 @@ describe('policies on the page', needs('chromium'), () => {
     await preview.click();
     const field = page.getByLabel('Sites in the later waves');
     await page.locator('[aria-invalid=true]').waitFor();
-    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     await field.fill('4, 8');
     await preview.click();
     await page.getByText('Nothing is saved yet.').waitFor();
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByRole('heading', { name: 'All of it', level: 1, exact: true }).waitFor();
-    expect(await rest('GET', `/policies/${id}`)).toEqual(stored);
+    await expect.poll(() => rest('GET', `/policies/${id}`)).toEqual(stored);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.evaluate((theme) => {
@@ -151,10 +151,10 @@ describe('policies on the page', needs('chromium'), () => {
     const settings = page.locator('.card', { hasText: 'Automatic updates of the settings' });
     await settings.getByText('Stored only').waitFor();
     await settings.getByText(/Nothing is updated unasked\.$/).waitFor();
-    expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+    await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0);
     await page.getByRole('link', { name: 'All of it' }).click();
     await page.getByText('If it started now').waitFor();
-    expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+    await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0);
     await expectToFit(page);
     await page.goto(`${served.url}/policies/new`);
     await page.getByText('You cannot change policies').waitFor();
@@ -186,10 +186,12 @@ describe('plans that wait', needs('chromium'), () => {
     await page.goto(`${served.url}/rollouts`);
     const lines = page.locator('.card', { hasText: 'Plans waiting' }).locator('li');
     await lines.nth(1).waitFor();
-    expect(await lines.allInnerTexts()).toEqual([
-      expect.stringMatching(/3 updates on 3 sites\s+in 2 waves of 2, 1 · by .*can be started until/s),
-      expect.stringMatching(/3 updates on 3 sites\s+in 2 waves of 1, 2 · by .*can be started until/s),
-    ]);
+    await expect
+      .poll(() => lines.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/3 updates on 3 sites\s+in 2 waves of 2, 1 · by .*can be started until/s),
+        expect.stringMatching(/3 updates on 3 sites\s+in 2 waves of 1, 2 · by .*can be started until/s),
+      ]);
     const dialog = page.getByRole('dialog', { name: 'The plan' });
     await lines.first().getByRole('button').click();
     await expectToFit(page);
@@ -206,7 +208,7 @@ describe('plans that wait', needs('chromium'), () => {
     await page.getByRole('heading', { name: 'Wave 2: 2 sites' }).waitFor();
     const cells = (await page.locator('.cells.wave .cell').allInnerTexts()).map((text) => text.split('\n')[0]);
     expect(cells.filter((text) => text === 'Same')).toHaveLength(2);
-    expect(await page.locator('.cells.wave .address').count()).toBe(2);
+    await expect.poll(() => page.locator('.cells.wave .address').count()).toBe(2);
     const { rollouts } = await app.call('list-rollouts');
     expect(rollouts[0]).toMatchObject({ plan_id, digest });
     await page.context().close();

@@ -47,7 +47,7 @@ describe('a rollout on the page', needs('chromium'), () => {
     const button = page.getByRole('button', { name: 'In waves …' });
     const cannot = async (why: RegExp) => {
       await page.getByText(why).waitFor();
-      expect(await button.isDisabled()).toBe(true);
+      await expect.poll(() => button.isDisabled()).toBe(true);
     };
     await page.goto(`${served.url}/updates/plan?search=shop`);
     await cannot(/^In waves: clear the search first/);
@@ -66,7 +66,7 @@ describe('a rollout on the page', needs('chromium'), () => {
     const reader = await served.open(['read']);
     await reader.goto(`${served.url}/updates/plan`);
     await reader.locator('.matrix').waitFor();
-    expect(await reader.getByRole('button', { name: 'In waves …' }).count()).toBe(0);
+    await expect.poll(() => reader.getByRole('button', { name: 'In waves …' }).count()).toBe(0);
     await reader.context().close();
   });
 
@@ -80,13 +80,13 @@ describe('a rollout on the page', needs('chromium'), () => {
     await page.getByText(/sites? broke or went down; the limit is 1\./).waitFor();
     const wave = (nth: number) =>
       page.locator('.card', { has: page.getByRole('heading', { name: new RegExp(`^Wave ${nth}:`) }) });
-    expect(await wave(1).locator('.cell.warn').count()).toBe(2);
-    expect(await wave(2).locator('.cell.idle').count()).toBe(SITES - 2);
-    expect(await page.locator('.tally', { hasText: 'Rolled back' }).innerText()).toMatch(/^2\s/);
-    expect(await page.locator('.tally', { hasText: 'Never touched' }).innerText()).toMatch(/^4\s/);
+    await expect.poll(() => wave(1).locator('.cell.warn').count()).toBe(2);
+    await expect.poll(() => wave(2).locator('.cell.idle').count()).toBe(SITES - 2);
+    await expect.poll(() => page.locator('.tally', { hasText: 'Rolled back' }).innerText()).toMatch(/^2\s/);
+    await expect.poll(() => page.locator('.tally', { hasText: 'Never touched' }).innerText()).toMatch(/^4\s/);
     await page.getByText('shop 2.0 goes to no further site: it broke').waitFor();
     expect(versions()).toEqual(Array(SITES).fill('1.0'));
-    expect(await page.getByRole('button', { name: 'Abort' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Abort' }).count()).toBe(0);
     const address = page.url();
     await page.goto(`${served.url}/`);
     await page.getByText(/sites? broke or went down; the limit is 1\./).waitFor();
@@ -140,7 +140,7 @@ describe('a rollout on the page', needs('chromium'), () => {
     await app.after(61);
     await page.reload();
     await page.getByText('All waves are done.').waitFor();
-    expect(await page.locator('.cell.good').count()).toBe(SITES);
+    await expect.poll(() => page.locator('.cell.good').count()).toBe(SITES);
     expect(versions()).toEqual(Array(SITES).fill('2.0'));
 
     await page.getByRole('button', { name: /^Undo: 6 updates/ }).click();

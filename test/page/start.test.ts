@@ -24,7 +24,7 @@ describe('the first start', needs('chromium'), () => {
     ]) {
       await page.getByRole('heading', { name: title }).waitFor();
       // A step that was skipped is not done.
-      expect(await page.locator('.progression .done').count()).toBe(0);
+      await expect.poll(() => page.locator('.progression .done').count()).toBe(0);
       await page.getByRole('button', { name: 'Skip' }).click();
     }
     await page.getByText('No sites yet').waitFor();
@@ -48,10 +48,12 @@ describe('the first start', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Skip' }).click();
     await page.getByRole('button', { name: 'Watch every 5 minutes' }).click();
     await page.locator('.head').getByText('1 site', { exact: true }).waitFor();
-    expect(await app.db.all("SELECT key, value FROM setting WHERE key LIKE 'monitoring.%' ORDER BY key")).toEqual([
-      { key: 'monitoring.svc_uptime_monitoring_active', value: '1' },
-      { key: 'monitoring.svc_uptime_monitoring_interval', value: '5' },
-    ]);
+    await expect
+      .poll(() => app.db.all("SELECT key, value FROM setting WHERE key LIKE 'monitoring.%' ORDER BY key"))
+      .toEqual([
+        { key: 'monitoring.svc_uptime_monitoring_active', value: '1' },
+        { key: 'monitoring.svc_uptime_monitoring_interval', value: '5' },
+      ]);
     await page.getByRole('link', { name: 'Monitors', exact: true }).first().click();
     await page.getByText('1 monitor', { exact: true }).waitFor();
     await page.getByText('Monitors are off').waitFor({ state: 'detached' });
@@ -90,10 +92,10 @@ describe('the first start', needs('chromium'), () => {
       );
     await dialog.getByRole('button', { name: 'Connect 2 sites' }).click();
     await expect.poll(() => dialog.locator('.lines li').count()).toBe(2);
-    expect(await dialog.locator('.lines li').first().innerText()).toContain(`${third.name} is connected`);
-    expect(await dialog.getByLabel('Sites', { exact: true }).inputValue()).toMatch(
-      /^http:\/\/127\.0\.0\.1:9\/, nobody/,
-    );
+    await expect.poll(() => dialog.locator('.lines li').first().innerText()).toContain(`${third.name} is connected`);
+    await expect
+      .poll(() => dialog.getByLabel('Sites', { exact: true }).inputValue())
+      .toMatch(/^http:\/\/127\.0\.0\.1:9\/, nobody/);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
 
     await page.getByRole('link', { name: third.name }).click();
