@@ -276,7 +276,7 @@ describe('with a preview', () => {
     const bare = await driver.call(SITE, { site_id_or_domain: id, confirm: true });
     expect(textOf(bare)).toMatch(/^svc_confirmation_required: .*confirmation_token[\s\S]*Next step: Call with dry_run/);
     const confirmation_token = await tokenOf(driver, SITE, { site_id_or_domain: id });
-    const forged = `${confirmation_token.slice(0, -2)}AA`;
+    const forged = `${confirmation_token.slice(0, -1)}${confirmation_token.endsWith('A') ? 'B' : 'A'}`;
     expect(
       (await driver.call(SITE, { site_id_or_domain: id, confirm: true, confirmation_token: forged })).isError,
     ).toBe(true);
