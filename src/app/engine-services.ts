@@ -11,7 +11,7 @@ import { approvedChange } from '../domain/approvals/gate.js';
 import { createClockStepMonitor } from '../domain/clock-steps.js';
 import { startAbandonedChecks } from '../domain/connection/abandoned-checks.js';
 import { runToolJobs } from '../domain/connection/tool-jobs.js';
-import { type Ctx, originOf, withOperation } from '../domain/context.js';
+import { type AnswerToRequest, type Ctx, originOf, withOperation } from '../domain/context.js';
 import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { finishInterruptedRuns } from '../domain/updates/safe/unfinished.js';
 import { classifyVersions } from '../domain/vulnerabilities/classify.js';
@@ -69,6 +69,7 @@ interface EngineCall {
   id: string;
   input: unknown;
   idempotency?: IdempotencyKey | undefined;
+  answer?: AnswerToRequest | undefined;
 }
 
 export interface EngineServiceParts {
@@ -256,9 +257,9 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 
   const tasks: Record<string, (payload: never, ctx: Ctx) => Promise<unknown>> = {
-    call: async ({ id, input, idempotency }: EngineCall, context) => {
+    call: async ({ id, input, idempotency, answer }: EngineCall, context) => {
       const target = await callable(id);
-      const own = withOperation(context, id);
+      const own = withOperation(context, id, answer);
       return answerOnce(own, idempotency, () => target.call(input, own));
     },
     loaded: async () => undefined,

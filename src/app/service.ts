@@ -163,12 +163,15 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       try {
         if (inline !== null)
           return await inline.withCtx(taskCaller(caller), (context) => {
-            const own = withOperation(context, target.id);
+            const own = withOperation(context, target.id, caller.answer);
             return answerOnce(own, caller.idempotency, () => target.call(input, own));
           });
         if (!target.engine) return await target.call(input, readOnlyContext(uninterrupted(caller, baseUrl)));
         return (await run(
-          { task: 'call', payload: { id: target.id, input, idempotency: caller.idempotency } },
+          {
+            task: 'call',
+            payload: { id: target.id, input, idempotency: caller.idempotency, answer: caller.answer },
+          },
           caller,
         )) as Awaited<ReturnType<typeof target.call>>;
       } catch (error) {

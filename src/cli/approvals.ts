@@ -44,12 +44,21 @@ export async function decide(
   else say(`Refused: ${request.title}.`);
 }
 
-export async function rules(config: Config, preset: Preset | undefined, { json }: JsonFlag): Promise<void> {
+export async function rules(
+  config: Config,
+  preset: Preset | undefined,
+  { inAssistants, json }: JsonFlag & { inAssistants?: 'on' | 'off' },
+): Promise<void> {
+  const in_assistants = inAssistants === undefined ? undefined : inAssistants === 'on';
   const set = await withLocalService(config, (ctx) =>
-    preset === undefined ? approvalRules(ctx) : setApprovalRules(ctx, { preset }),
+    preset === undefined && in_assistants === undefined
+      ? approvalRules(ctx)
+      : setApprovalRules(ctx, { preset, in_assistants }),
   );
   if (json === true) return printJson(set);
   say(`Rules: ${set.preset ?? 'own ones'}. Few sites: up to ${set.few_sites}.`);
+  if (set.in_assistants)
+    say('Requests may be answered in the assistant that asked. That a person answers there cannot be checked.');
   const modes = Object.keys(PRESET_RULES.open.updates) as (keyof typeof PRESET_RULES.open.updates)[];
   const rows = Object.entries(set.rules).map(([kind, rule]) => [kind, ...modes.map((name): Mode => rule[name])]);
   printTable(['Kind', ...modes], rows);

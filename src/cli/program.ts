@@ -266,8 +266,14 @@ approvals
       'strict',
     ]),
   )
+  .addOption(
+    new Option(
+      '--in-assistants <on-or-off>',
+      'whether requests may be answered in the assistant that asked; that a person answers there cannot be checked',
+    ).choices(['on', 'off']),
+  )
   .option('--json', 'print JSON')
-  .action(async (preset: Preset | undefined, options: JsonFlag) =>
+  .action(async (preset: Preset | undefined, options: JsonFlag & { inAssistants?: 'on' | 'off' }) =>
     (await import('./approvals.js')).rules(readConfig(), preset, options),
   );
 

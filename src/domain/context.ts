@@ -33,6 +33,15 @@ export interface AskedChange {
   plan(): Promise<unknown>;
 }
 
+/** What a person said to a request for approval, as the program says that put it to them. */
+export interface AnsweredRequest {
+  approval_id: string;
+  approved: boolean;
+}
+
+/** `ask`: the call is made only to ask for an approval, where the program may put the request to a person. */
+export type AnswerToRequest = 'ask' | AnsweredRequest;
+
 export interface Ctx {
   readonly store: Store;
   readonly child: ChildSites;
@@ -60,6 +69,8 @@ export interface Ctx {
   readonly operation: string;
   /** The program that called, as it names itself; '' = unknown. */
   readonly client: string;
+  /** Over MCP only; undefined for a call as any other. */
+  readonly answer?: AnswerToRequest | undefined;
   /** Id of the run of updates that the call makes or continues; '' = none. */
   readonly run_id: string;
   /** Id of the request, for logs and error reports. */
@@ -86,7 +97,7 @@ export function originOf({ actor, operation, request_id, client }: Ctx): Origin 
 }
 
 /** The context of a call under its operation: events in it are attributed to that call. */
-export function withOperation(ctx: Ctx, operation: string): Ctx {
-  const named = { ...ctx, operation };
+export function withOperation(ctx: Ctx, operation: string, answer?: AnswerToRequest): Ctx {
+  const named = { ...ctx, operation, answer };
   return { ...named, events: ctx.events.from(originOf(named)) };
 }

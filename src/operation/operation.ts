@@ -6,7 +6,7 @@ import type { ChangeOf } from '../../schemas/approval.js';
 import { z } from '../../schemas/zod.js';
 import type { IdempotencyKey } from '../domain/access/idempotency.js';
 import type { Question } from '../domain/common/question.js';
-import type { Ctx } from '../domain/context.js';
+import type { AnswerToRequest, Ctx } from '../domain/context.js';
 import type { Actor, Right } from '../runtime/actor.js';
 import type { Toolset } from '../runtime/config/types.js';
 import { ServiceError } from '../runtime/errors.js';
@@ -134,6 +134,8 @@ export interface Caller {
   client?: string | undefined;
   /** A repeated call with this key gets the answer of the first. */
   idempotency?: IdempotencyKey | undefined;
+  /** What a person said to the request for approval that the call made before. */
+  answer?: AnswerToRequest | undefined;
 }
 
 /** `Call` for operations. */

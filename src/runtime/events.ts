@@ -220,8 +220,8 @@ type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   'version.released': { type: string; slug: string; version: string; by: string };
   /** A change waits for a person; `by` asked for it, `url` is where it can be approved. */
   'approval.asked': ApprovalFacts & { kind: string; sites: number | null; by: string; url: string };
-  'approval.approved': ApprovalFacts;
-  'approval.refused': ApprovalFacts;
+  'approval.approved': ApprovalFacts & { decided_by: string };
+  'approval.refused': ApprovalFacts & { decided_by: string };
   'approval.used': ApprovalFacts;
   'policy.created': PolicyFacts;
   'policy.changed': PolicyFacts;

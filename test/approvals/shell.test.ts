@@ -20,6 +20,11 @@ it('a request outlives the process that was asked, and its approval the one that
   const { id } = await first.app.call('add-tag', { name: 'shops' });
   const { token } = await first.key();
   expect(await printed(() => rules(config, 'careful', { json: true }))).toMatchObject({ preset: 'careful' });
+  for (const inAssistants of ['on', 'off'] as const)
+    expect(await printed(() => rules(config, undefined, { inAssistants, json: true }))).toMatchObject({
+      preset: 'careful',
+      in_assistants: inAssistants === 'on',
+    });
   const asked = await first.withToken(token)(`DELETE /tags/${id}/remove`);
   expect(asked.body.code).toBe('svc_approval_required');
   await first.close();

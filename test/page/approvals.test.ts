@@ -79,6 +79,11 @@ describe('a person who may approve', needs('chromium'), () => {
 
     const page = await served.open(['read', 'write', 'approve']);
     await page.goto(`${served.url}/settings`);
+    const rules = async () => (await key('GET /approvals/rules')).body.data;
+    const stored = page.waitForResponse((reply) => reply.request().method() === 'PUT');
+    await page.getByLabel('Also let the assistant that asked').check();
+    expect((await stored).ok()).toBe(true);
+    expect(await rules()).toMatchObject({ preset: 'careful', in_assistants: true });
     await page.getByLabel('Which changes wait for approval').selectOption('None');
     await page.getByText('Programs with the right to make changes make them at once.').waitFor();
     expect((await key(`DELETE /tags/${id}/remove`)).status).toBe(200);

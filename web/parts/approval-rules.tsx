@@ -1,10 +1,10 @@
-/** Which changes wait for approval: one switch among three presets. */
+/** Which changes wait for approval: one switch among three presets, and whether assistants may ask for the answer. */
 
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayApprove } from '../api/session.js';
 import { t } from '../texts/texts.js';
-import { SelectField } from './field.js';
+import { Check, SelectField } from './field.js';
 import { Loaded } from './states.js';
 import { trying } from './toast.js';
 
@@ -17,25 +17,34 @@ export function ApprovalRules({ chosen }: { chosen?: () => void }) {
   const rules = useLoad('approvals:rules', (signal) =>
     answer(api.GET('/approvals/rules', { signal })).then(({ data }) => data),
   );
-  const set = async (preset: Preset) => {
-    await trying(async () => (await answer(api.PUT('/approvals/rules', { body: { preset } }))).message);
+  const set = async (body: { preset: Preset } | { in_assistants: boolean }) => {
+    await trying(async () => (await answer(api.PUT('/approvals/rules', { body }))).message);
     refresh('approvals:');
     chosen?.();
   };
   return (
     <Loaded of={rules}>
-      {({ preset }) =>
+      {({ preset, in_assistants }) =>
         may ? (
-          <SelectField
-            label={t.approvals.rules}
-            hint={preset === null ? t.approvals.ownText : t.approvals.presetText[preset]}
-            value={preset ?? ''}
-            onChange={(next) => void set(next as Preset)}
-            options={[
-              ...(preset === null ? [['', t.approvals.own, true] as const] : []),
-              ...PRESETS.map((one) => [one, t.approvals.preset[one]] as const),
-            ]}
-          />
+          <>
+            <SelectField
+              label={t.approvals.rules}
+              hint={preset === null ? t.approvals.ownText : t.approvals.presetText[preset]}
+              value={preset ?? ''}
+              onChange={(next) => void set({ preset: next as Preset })}
+              options={[
+                ...(preset === null ? [['', t.approvals.own, true] as const] : []),
+                ...PRESETS.map((one) => [one, t.approvals.preset[one]] as const),
+              ]}
+            />
+            {(preset !== 'open' || in_assistants) && (
+              <Check
+                label={t.approvals.inAssistants}
+                checked={in_assistants}
+                onChange={(on) => void set({ in_assistants: on })}
+              />
+            )}
+          </>
         ) : (
           <p>{preset === null ? t.approvals.ownText : t.approvals.presetText[preset]}</p>
         )

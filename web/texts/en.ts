@@ -1192,6 +1192,8 @@ export const en = {
         'More than 5 sites, updates without a guard, deletions, users and settings wait for a person. An assistant can never disconnect all sites.',
       strict: 'Every change waits for a person. Programs can never remove sites or disconnect all of them.',
     },
+    inAssistants:
+      'Also let the assistant that asked put the question to its user. That a person answers there cannot be checked: its program could answer without asking.',
     own: 'Own rules',
     ownText: 'Rules of your own are set.',
   },

@@ -56,6 +56,13 @@ const record =
       detail: Array.isArray(fields) ? fields.join(', ') : '',
     };
   };
+/** Who called may not be who decided: an assistant's program tells what a person said. */
+const decision =
+  (action: string) =>
+  (facts: EventFacts['approval.approved']): LoggedAction => ({
+    ...record('approval', action)(facts),
+    detail: `by ${facts.decided_by}`,
+  });
 const ignored =
   (action: string) =>
   ({ type, slug = '' }: { type: string; slug?: string }): LoggedAction => ({
@@ -229,8 +236,8 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'user.updated': record('user', 'updated'),
   'user.deleted': record('user', 'deleted'),
   'approval.asked': record('approval', 'asked'),
-  'approval.approved': record('approval', 'approved'),
-  'approval.refused': record('approval', 'refused'),
+  'approval.approved': decision('approved'),
+  'approval.refused': decision('refused'),
   'approval.used': record('approval', 'used'),
   'settings.changed': ({ group, fields }) => ({
     context: 'settings',

@@ -5,11 +5,10 @@ import { credentialOf } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ApprovalRow } from '../../store/approvals/approvals.js';
-import { loggedStep } from '../action-log/step.js';
 import type { Ctx } from '../context.js';
 import { startRollout } from '../updates/rollouts/start.js';
 import { isApprover, requireApprover } from './approvers.js';
-import { LASTS_MS, useApproval } from './gate.js';
+import { storeDecision, useApproval } from './gate.js';
 
 /** One page, newest first: all for those who may approve, their own for others. */
 export async function listApprovals(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
@@ -45,12 +44,7 @@ export async function decideApproval(ctx: Ctx, id: string, state: 'approved' | '
   const request = await ctx.store.approvals.find(id, now);
   if (request === undefined) throw notFound(id);
   if (request.asker === credentialOf(ctx.actor)) throw ownRequest();
-  const by = ctx.actor.name;
-  const expires_at = state === 'approved' ? now + LASTS_MS : request.expires_at;
-  const event = state === 'approved' ? ('approval.approved' as const) : ('approval.refused' as const);
-  const done = await loggedStep(ctx, { name: event, facts: { approval_id: id, title: request.title } }, () =>
-    ctx.store.approvals.decide(id, { state, by, note, now, expires_at }),
-  );
+  const done = await storeDecision(ctx, request, { state, by: ctx.actor.name, note });
   const after = (await ctx.store.approvals.find(id, now)) ?? request;
   if (!done) throw closed(after);
   if (state === 'refused' || request.operation !== PLAN_OF_POLICY) return detailed(ctx, after);

@@ -5,7 +5,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { ChangeKind, Mode } from '../../../schemas/approval.js';
-import { cut } from '../../../schemas/text.js';
+import { cleanLine, cut } from '../../../schemas/text.js';
 import { credentialOf, isPerson } from '../../runtime/actor.js';
 import { canonicalJson } from '../../runtime/canonical-json.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -30,14 +30,46 @@ const SITES_SHOWN = 20;
 /** See `Ctx.change`. */
 export async function approvedChange<T>(ctx: Ctx, call: AskedChange, work: () => Promise<T>): Promise<T> {
   const request = await needed(ctx, call);
+  const same = request !== null && request.latest?.plan_digest === request.asked.plan_digest;
+  const approved = same && request.latest?.state === 'approved';
+  if (ctx.answer === 'ask' && (request?.asked.in_assistant !== true || approved)) throw notHere();
   if (request === null) return recordedCall(ctx, call.input, work);
-  const { asked, latest } = request;
-  if (latest?.state === 'approved' && latest.plan_digest === asked.plan_digest)
-    return withApproval(ctx, call, latest, work);
+  const { asked } = request;
+  const latest = same && asked.in_assistant ? await answered(ctx, request.latest) : request.latest;
+  if (latest?.state === 'approved' && same) return withApproval(ctx, call, latest, work);
   if (latest?.state === 'refused' && ctx.clock.now() < latest.expires_at) throw refused(latest);
-  if (latest?.state === 'waiting' && latest.plan_digest === asked.plan_digest)
+  if (latest?.state === 'waiting' && same)
     throw required(ctx, { ...asked, expires_at: latest.expires_at }, latest.id, 'It still waits for a person.');
   return recordedCall(ctx, call.input, () => ask(ctx, asked, latest));
+}
+
+/** The request, decided by what its caller's program says that a person answered to exactly this one. */
+async function answered(ctx: Ctx, request: ApprovalRow | undefined): Promise<ApprovalRow | undefined> {
+  const { answer, client } = ctx;
+  if (answer === undefined || answer === 'ask' || request?.state !== 'waiting' || request.id !== answer.approval_id)
+    return request;
+  const by = `a person through ${cleanLine(client, 100) || 'a program without a name'}`;
+  const decision = answer.approved
+    ? { state: 'approved' as const, by, note: UNPROVEN }
+    : { state: 'refused' as const, by, note: '' };
+  await storeDecision(ctx, request, decision);
+  return ctx.store.approvals.find(request.id, ctx.clock.now());
+}
+
+const UNPROVEN = 'Answered in the assistant. That a person did so is what its program says; it cannot be checked.';
+
+/** Decides a request. False if it does not wait any more. */
+export function storeDecision(
+  ctx: Ctx,
+  { id, title, expires_at }: Pick<ApprovalRow, 'id' | 'title' | 'expires_at'>,
+  { state, by, note }: { state: 'approved' | 'refused'; by: string; note: string },
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  const facts = { approval_id: id, title, decided_by: by };
+  const until = state === 'approved' ? now + LASTS_MS : expires_at;
+  return loggedStep(ctx, { name: `approval.${state}`, facts }, () =>
+    ctx.store.approvals.decide(id, { state, by, note, now, expires_at: until }),
+  );
 }
 
 /** Uses up the approval and does the work. When the same call was faster, this one asks again. */
@@ -69,7 +101,12 @@ export function useApproval(
   );
 }
 
-type Asked = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
+type Stored = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
+
+type Asked = Stored & {
+  /** The program that calls may put it to a person. */
+  in_assistant: boolean;
+};
 
 /** The request that the call would make, with the newest one of the same call; null if the call needs none. */
 async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; latest: ApprovalRow | undefined } | null> {
@@ -116,6 +153,7 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
       plan: within(shown),
       asked_at: now,
       expires_at: now + LASTS_MS,
+      in_assistant: rules.in_assistants && actor.via === 'mcp',
     },
     latest: await ctx.store.approvals.latest(of, now),
   };
@@ -123,17 +161,18 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
 
 const isRuled = (rule: Readonly<Record<string, Mode>>) => Object.values(rule).some((mode) => mode !== 'auto');
 
-async function ask(ctx: Ctx, asked: Asked, latest: ApprovalRow | undefined): Promise<never> {
+async function ask(ctx: Ctx, { in_assistant, ...asked }: Asked, latest: ApprovalRow | undefined): Promise<never> {
   const { approvals } = ctx.store;
   if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
   const id = newApprovalId();
   const open = latest !== undefined && ['waiting', 'approved', 'expired'].includes(latest.state) ? latest : undefined;
+  const request = { ...asked, in_assistant };
   if (!(await addRequest(ctx, id, asked, open))) {
     const other = await approvals.latest(asked, asked.asked_at);
-    throw required(ctx, asked, other?.id ?? id, 'It waits for a person.');
+    throw required(ctx, request, other?.id ?? id, 'It waits for a person.');
   }
   await approvals.prune(asked.asked_at - KEPT_MS);
-  throw required(ctx, asked, id, whyAsked(latest));
+  throw required(ctx, request, id, whyAsked(latest));
 }
 
 export const newApprovalId = () => `apr_${randomBytes(12).toString('hex')}`;
@@ -142,7 +181,7 @@ export const newApprovalId = () => `apr_${randomBytes(12).toString('hex')}`;
 export async function addRequest(
   ctx: Ctx,
   id: string,
-  asked: Asked,
+  asked: Stored,
   ends: Pick<ApprovalRow, 'id' | 'state'> | undefined,
 ): Promise<boolean> {
   const { approvals, alerts } = ctx.store;
@@ -202,7 +241,12 @@ function pageUrl({ base_url }: Ctx): string {
   return `${base_url}/approvals`;
 }
 
-function required(ctx: Ctx, { kind, sites, plan, expires_at }: Asked, id: string, why: string): ServiceError {
+function required(
+  ctx: Ctx,
+  { kind, sites, title, input, plan, expires_at, in_assistant }: Asked,
+  id: string,
+  why: string,
+): ServiceError {
   return new ServiceError(
     'svc_approval_required',
     `This change needs the approval of a person. ${why} Nothing changed.`,
@@ -215,8 +259,24 @@ function required(ctx: Ctx, { kind, sites, plan, expires_at }: Asked, id: string
         kind,
         sites,
         plan: JSON.parse(plan) as unknown,
+        ...(in_assistant ? { in_assistant: { title, input } satisfies RequestToAnswer } : {}),
       },
     },
+  );
+}
+
+/** Of a request that the program which made it may put to a person; for that program only, not for its model. */
+export interface RequestToAnswer {
+  title: string;
+  /** JSON of what was asked for, without secrets. */
+  input: string;
+}
+
+/** No approval is needed, or none can be given here. */
+function notHere(): ServiceError {
+  return new ServiceError(
+    'svc_confirmation_required',
+    'The call was made only to ask for an approval. Nothing changed.',
   );
 }
 

@@ -15,6 +15,8 @@ import {
   rulesShape,
 } from '../../../schemas/approval.js';
 import { z } from '../../../schemas/zod.js';
+import { isPerson } from '../../runtime/actor.js';
+import { ServiceError } from '../../runtime/errors.js';
 import { once } from '../../runtime/once.js';
 import type { Ctx } from '../context.js';
 import { requireApprover } from './approvers.js';
@@ -24,22 +26,26 @@ export interface RuleSet {
   preset: Preset | null;
   few_sites: number;
   rules: Rules;
+  /** A request may also be answered in the assistant that asked, through its program. */
+  in_assistants: boolean;
 }
 
 const KEY = 'approvals';
+const common = () => ({ few_sites: z.number().int().positive(), in_assistants: z.boolean().default(false) });
 const stored = once(() =>
   z.union([
-    z.object({ preset: z.enum(PRESETS), few_sites: z.number().int().positive() }).strict(),
-    z.object({ rules: rulesShape(), few_sites: z.number().int().positive() }).strict(),
+    z.object({ preset: z.enum(PRESETS), ...common() }).strict(),
+    z.object({ rules: rulesShape(), ...common() }).strict(),
   ]),
 );
 
 /** The rules in force. Without any, everything happens at once; those that cannot be read are the strictest. */
 export async function approvalRules({ store }: Pick<Ctx, 'store'>): Promise<RuleSet> {
   const value = await store.settings.one(KEY);
-  if (value === undefined) return ruleSet({ preset: 'open', few_sites: FEW_SITES });
+  const unset = { few_sites: FEW_SITES, in_assistants: false };
+  if (value === undefined) return ruleSet({ preset: 'open', ...unset });
   const parsed = stored().safeParse(value);
-  return ruleSet(parsed.success ? parsed.data : { preset: 'strict', few_sites: FEW_SITES });
+  return ruleSet(parsed.success ? parsed.data : { preset: 'strict', ...unset });
 }
 
 function ruleSet(value: z.output<ReturnType<typeof stored>>): RuleSet {
@@ -51,25 +57,42 @@ export interface RulesChange {
   /** Replaces the rules of these kinds. */
   rules?: { [K in ChangeKind]?: Rule | undefined } | undefined;
   few_sites?: number | undefined;
+  /** Switched on by a person only: a key must not open this way for itself. */
+  in_assistants?: boolean | undefined;
 }
 
 /** Throws `svc_rest_insufficient_permission`. */
-export async function setApprovalRules(ctx: Ctx, { preset, rules, few_sites }: RulesChange): Promise<RuleSet> {
+export async function setApprovalRules(ctx: Ctx, change: RulesChange): Promise<RuleSet> {
+  const { preset, rules, few_sites, in_assistants } = change;
   await requireApprover(ctx);
+  if (in_assistants === true && !isPerson(ctx.actor)) throw onlyPeople();
   const before = await approvalRules(ctx);
   const few = few_sites ?? before.few_sites;
   const base = preset ?? before.preset;
   const own = { ...(base === null ? before.rules : PRESET_RULES[base]), ...rules } as Rules;
   const keeps = base !== null && Object.keys(rules ?? {}).length === 0;
-  const value = keeps ? { preset: base, few_sites: few } : { rules: own, few_sites: few };
+  const common = { few_sites: few, in_assistants: in_assistants ?? before.in_assistants };
+  const value = keeps ? { preset: base, ...common } : { rules: own, ...common };
   await ctx.store.settings.write([{ key: KEY, value }], ctx.clock.now());
   const fields = [
     ...(preset === undefined ? [] : [`preset ${preset}`]),
     ...Object.keys(rules ?? {}),
     ...(few_sites === undefined ? [] : ['few_sites']),
+    ...(in_assistants === undefined ? [] : [`in_assistants ${in_assistants}`]),
   ];
   ctx.events.emit({ name: 'settings.changed', facts: { group: 'approvals', fields } });
   return approvalRules(ctx);
+}
+
+function onlyPeople(): ServiceError {
+  return new ServiceError(
+    'svc_rest_insufficient_permission',
+    'Only a person can allow answers to requests in assistants.',
+    {
+      field: 'in_assistants',
+      advice: 'A person with the right to approve can do this on the page, or in the shell with "sitefleet approvals".',
+    },
+  );
 }
 
 /** What a change covers, as far as the rules depend on it. */

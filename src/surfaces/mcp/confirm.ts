@@ -23,24 +23,30 @@ export interface ConfirmationReply {
   instead?: boolean;
 }
 
+/** What a person is asked through the client. */
+export interface Asked {
+  about: 'confirmation' | 'approval';
+  message: string;
+  /** What may be chosen besides the whole, in words. */
+  instead?: string | undefined;
+}
+
 /** How the user can be asked through the client. Absent when the client does not support it. */
 export type Elicitation =
   /** Up to 2025-11-25: the server sends a request while the call waits. */
-  | { kind: 'now'; ask(message: string, instead: string | undefined): Promise<ConfirmationReply> }
-  /** 2026-07-28: the call returns the question, and the client repeats it with the reply. */
+  | { kind: 'now'; ask(asked: Asked): Promise<ConfirmationReply> }
+  /** 2026-07-28: the call returns the question, and the client repeats it with the reply to a question of this kind. */
   | {
       kind: 'later';
       state: string | undefined;
-      reply: ((instead: string | undefined) => ConfirmationReply) | undefined;
+      reply(about: Asked['about'], instead?: string): ConfirmationReply | undefined;
     };
 
 /** Returned by a call that the client has to repeat with the user's reply. */
 export class ConfirmationQuestion {
   constructor(
-    readonly message: string,
+    readonly asked: Asked,
     readonly state: string,
-    /** What may be chosen besides the whole. */
-    readonly instead: string | undefined,
   ) {}
 }
 
@@ -49,7 +55,12 @@ export interface GuardedCall {
   args: JsonObject;
   actor: Actor;
   elicitation: Elicitation | undefined;
-  run(args: JsonObject): Promise<JsonObject>;
+  /** Runs the call, after a person was asked for an approval if it needs one. */
+  run(args: JsonObject): Promise<JsonObject | ConfirmationQuestion>;
+  /** The same if it needs such an approval, which covers the confirmation; else undefined. */
+  approve(args: JsonObject): Promise<JsonObject | ConfirmationQuestion | undefined>;
+  /** Runs the call, which has `dry_run`. */
+  preview(args: JsonObject): Promise<JsonObject>;
   /** Whether the same call of the same principal is already running, so that this one only waits for its result. */
   isRunning(args: JsonObject): boolean;
 }
@@ -96,8 +107,10 @@ export class Confirmations {
     if (dry_run === true) return confirm === true ? call.run(args) : this.#preview(call, args, input);
     // The operation refuses a deletion without `confirm`; a call that joins a running one makes no further change.
     if (destroys ? confirm !== true : call.isRunning(args)) return call.run(args);
-    const preview = await call.run({ ...args, ...(destroys ? { confirm: false } : {}), dry_run: true });
+    const preview = await call.preview({ ...args, ...(destroys ? { confirm: false } : {}), dry_run: true });
     if (!destroys && sitesOf(preview) < 2) return call.run(args);
+    const approved = this.#asksUser(call) ? await call.approve(args) : undefined;
+    if (approved !== undefined) return approved;
     const asked = operation.question(preview, input);
     const confirmed = await this.#confirm(call, bindingOf(call, input, preview), token, asked);
     if (confirmed instanceof ConfirmationQuestion) return confirmed;
@@ -112,7 +125,7 @@ export class Confirmations {
   }
 
   async #preview(call: GuardedCall, args: JsonObject, input: JsonObject): Promise<JsonObject> {
-    const preview = await call.run(args);
+    const preview = await call.preview(args);
     // When the user will be asked, a token must not bypass the question.
     if (this.#asksUser(call)) return preview;
     return { ...preview, confirmation_token: this.#tokens.issue('preview', bindingOf(call, input, preview)) };
@@ -136,13 +149,14 @@ export class Confirmations {
       this.#redeem('preview', token, binding, destroys);
       return {};
     }
-    const message = messageOf(asked);
     const instead = asked.instead?.words;
-    if (elicitation.kind === 'now') return agreedOf(await elicitation.ask(message, instead));
-    if (elicitation.state === undefined || elicitation.reply === undefined)
-      return new ConfirmationQuestion(message, this.#tokens.issue('question', binding), instead);
+    const question = { about: 'confirmation', message: messageOf(asked.text), instead } as const;
+    if (elicitation.kind === 'now') return agreedOf(await elicitation.ask(question));
+    const reply = elicitation.reply('confirmation', instead);
+    if (elicitation.state === undefined || reply === undefined)
+      return new ConfirmationQuestion(question, this.#tokens.issue('question', binding));
     this.#redeem('question', elicitation.state, binding, destroys);
-    return agreedOf(elicitation.reply(instead));
+    return agreedOf(reply);
   }
 
   #redeem(kind: TokenKind, token: string, binding: string, destroys: boolean): void {
@@ -183,6 +197,6 @@ function agreedOf({ outcome, ...reply }: ConfirmationReply): Pick<ConfirmationRe
 }
 
 /** The text shown to the user. Names in it come from sites, so it is plain and short. */
-function messageOf({ text }: Question): string {
+export function messageOf(text: string): string {
   return cleanText(withRealDomains(text.replace(/\s+/g, ' ')), MAX_QUESTION);
 }

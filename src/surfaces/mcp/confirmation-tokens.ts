@@ -7,12 +7,17 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.js';
 
 /** Kinds of confirmation; a token of one kind is never accepted for another. */
-export type TokenKind = 'preview' | 'question';
+export type TokenKind = 'preview' | 'question' | 'approval';
 
 const NONCE = 8;
 const EXPIRY = 6;
 const MAC = 16;
-const LIFETIMES_MS: Readonly<Record<TokenKind, number>> = { preview: 5 * 60_000, question: 5 * 60_000 };
+const LIFETIME_MS = 5 * 60_000;
+const LIFETIMES_MS: Readonly<Record<TokenKind, number>> = {
+  preview: LIFETIME_MS,
+  question: LIFETIME_MS,
+  approval: LIFETIME_MS,
+};
 
 export type TokenProblem = 'used' | 'expired' | 'other';
 

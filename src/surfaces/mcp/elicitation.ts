@@ -1,6 +1,6 @@
-/** The form of the only elicitation, which asks the user to confirm, and the interpretation of its result. */
+/** The form by which the user is asked to confirm or approve, and the interpretation of its result. */
 
-import type { ConfirmationReply } from './confirm.js';
+import type { Asked, ConfirmationReply } from './confirm.js';
 
 // A type alias, not an interface: the SDKs want an index signature.
 type ConfirmForm = {
@@ -14,12 +14,12 @@ type ConfirmForm = {
 
 const ALL = 'all of it';
 
-/** @param instead what may be chosen besides the whole, in words */
-export function confirmForm(instead?: string): ConfirmForm {
+export function confirmForm({ about, instead }: Pick<Asked, 'about' | 'instead'>): ConfirmForm {
+  const title = about === 'approval' ? 'Yes, I approve it' : 'Yes, do it';
   return {
     type: 'object',
     properties: {
-      confirm: { type: 'boolean', title: 'Yes, do it', default: false },
+      confirm: { type: 'boolean', title, default: false },
       ...(instead === undefined
         ? {}
         : { which: { type: 'string', title: 'What', enum: [ALL, instead], default: ALL } }),

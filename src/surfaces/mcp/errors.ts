@@ -85,6 +85,19 @@ export function tokenRefused(reason: 'used' | 'expired' | 'other', destroys: boo
   return unconfirmed(messages[reason], destroys ? PREVIEW_FIRST : PREVIEW_FLEET_FIRST, TOKEN);
 }
 
+/** An answer to a request for approval that does not count: the request waits on. */
+export function answerRefused(
+  { code, message, advice, data }: ServiceError,
+  reason: 'used' | 'expired' | 'other',
+): ServiceError {
+  const why = {
+    used: 'The answer was already used.',
+    expired: 'The answer came too late.',
+    other: 'The answer was to another request: arguments, login or what would be done have changed.',
+  };
+  return new ServiceError(code, `${why[reason]} ${message}`, { ...(advice === undefined ? {} : { advice }), data });
+}
+
 /** The user was asked and did not agree. */
 export function notAgreed(outcome: 'decline' | 'cancel' | 'timeout'): ServiceError {
   const messages = {

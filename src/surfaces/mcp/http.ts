@@ -198,7 +198,10 @@ async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, 
   if (session instanceof Response) return session;
   if (opens && named) return rpcError(400, -32600, 'Invalid Request: Server already initialized');
   // An elicitation is sent on the stream of its call, as progress is.
-  const stream = messages.some((message) => wantsProgress(message) || core.registry.mayElicit(calledTool(message)));
+  const asks = session.canAsk();
+  const stream = messages.some(
+    (message) => wantsProgress(message) || (asks && core.registry.mayElicit(calledTool(message))),
+  );
   const response = await session.transport.post(c.req.raw, body, stream);
   if (opens && !response.ok) sessions.discard(session);
   for (const message of messages) {

@@ -4,6 +4,7 @@
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { AnswerToRequest } from '../../domain/context.js';
 import { toolName } from '../../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../../operation/operation.js';
 import { holdsAdvice, withTexts } from '../../operation/operation-names.js';
@@ -18,16 +19,10 @@ import type { Log } from '../../runtime/log.js';
 import { permissionError } from '../../runtime/permission.js';
 import { DEFAULT_TOOLSETS } from '../../runtime/toolsets.js';
 import { turnForEach } from '../../runtime/turns.js';
+import { AskedApprovals } from './asked-approvals.js';
 import { type Fitted, fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
-import {
-  asksPeople,
-  ConfirmationQuestion,
-  Confirmations,
-  type Elicitation,
-  isGuarded,
-  principalOf,
-} from './confirm.js';
+import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
 import { notChosen, notNamed, toolOff, toolsetOff, unknownTool } from './errors.js';
 import { aloneOf, idempotencyOf } from './idempotency.js';
 import { isShown, leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
@@ -90,7 +85,7 @@ export interface ToolRegistry {
   nameTools: NameTools;
   /** The right that a tool needs; undefined when there is no such tool. */
   rightFor(name: unknown): Right | undefined;
-  /** Whether a call may have to ask the user to confirm before it returns. */
+  /** Whether a call may have to ask the user to confirm or approve before it returns. */
   mayElicit(name: unknown): boolean;
   /** Running calls on many sites, some perhaps without a connected client. */
   readonly runningCalls: CallDeduplication;
@@ -108,6 +103,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { allow = [], block = [] } = parts.tools ?? {};
   const policy = parts.confirm ?? 'confirm';
   const confirmations = new Confirmations(policy, parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
+  const approvals = new AskedApprovals(parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
   const runningCalls = new CallDeduplication(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
@@ -161,16 +157,25 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
 
   /** Runs the operation. Identical calls on many sites share one run, except previews, which show the current state. */
-  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
+  async function run(
+    operation: GroupedOperation,
+    args: unknown,
+    caller: Participant,
+    answer?: AnswerToRequest,
+  ): Promise<JsonObject> {
     // The calls of one body arrive at once.
     await turn();
     const idempotency = idempotencyOf(operation, args, caller);
     const output =
       operation.multi && operation.parse(args)?.dry_run !== true
-        ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
-            invoke(operation, args, { ...alone, idempotency }),
+        ? await runningCalls.run(callKey(operation, args, caller.actor, answer), caller, (alone) =>
+            invoke(operation, args, { ...alone, idempotency, answer }),
           )
-        : await invoke(operation, args, idempotency === undefined ? caller : { ...aloneOf(caller), idempotency });
+        : await invoke(
+            operation,
+            args,
+            idempotency === undefined && answer === undefined ? caller : { ...aloneOf(caller), idempotency, answer },
+          );
     return withTexts(output, (text, member) => {
       const clean = cleanMember(text, member);
       return holdsAdvice(member) ? nameTools(clean) : clean;
@@ -201,12 +206,18 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       return successResult({ output, text: JSON.stringify(output) });
     }
     const { args, textFrom } = splitTextFrom(operation, given);
+    const asking = (input: JsonObject) => ({
+      ...{ operation, args: input, actor: caller.actor, client: caller.client, elicitation },
+      run: (answer?: AnswerToRequest) => run(operation, input, caller, answer),
+    });
     const outcome = await confirmations.guard({
       operation,
       args,
       actor: caller.actor,
       elicitation,
-      run: (input) => run(operation, input, caller),
+      run: (input) => approvals.run(asking(input)),
+      approve: (input) => approvals.runIfAsked(asking(input)),
+      preview: (input) => run(operation, input, caller),
       isRunning: (input) => runningCalls.has(callKey(operation, input, caller.actor)),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
@@ -283,7 +294,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     mayElicit(name) {
       const operation = typeof name === 'string' ? byName.get(name) : undefined;
-      return asksPeople(policy) && operation !== undefined && isGuarded(operation);
+      return operation !== undefined && operation.needs !== 'read';
     },
   };
 }
@@ -299,6 +310,7 @@ function withNote({ output }: SerializedOutput, truncated: string): SerializedOu
 }
 
 /** A key that is equal for identical calls of one principal, regardless of how the arguments are written. */
-function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
-  return canonicalJson([principalOf(actor), actor.rights, operation.id, operation.parse(args) ?? args]);
+function callKey(operation: GroupedOperation, args: unknown, actor: Actor, answer?: AnswerToRequest): string {
+  const key = [principalOf(actor), actor.rights, operation.id, operation.parse(args) ?? args];
+  return canonicalJson(answer === undefined ? key : [...key, answer]);
 }

@@ -28,7 +28,7 @@ import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { softwareOf } from './client-software.js';
-import { ConfirmationQuestion, type ConfirmationReply, type Elicitation } from './confirm.js';
+import { type Asked, ConfirmationQuestion, type ConfirmationReply, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { confirmForm, replyOf } from './elicitation.js';
 import { tokenNeeded } from './errors.js';
@@ -45,7 +45,7 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 const RESOURCE_NOT_FOUND = -32002;
 const MAX_SUBSCRIPTIONS = 50;
 
-/** The result of the only elicitation is checked by `replyOf`; the SDK's default validator would build an Ajv per session. */
+/** The result of an elicitation is checked by `replyOf`; the SDK's default validator would build an Ajv per session. */
 const NO_VALIDATOR = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'No answer was requested.' }),
 };
@@ -221,20 +221,15 @@ function hangUpSignalOf({ authInfo }: Extra): AbortSignal | undefined {
 function elicitationOf(server: Server, extra: Extra, askMs: number): Elicitation | undefined {
   const elicitation = server.getClientCapabilities()?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
-  return { kind: 'now', ask: (message, instead) => ask(extra, message, instead, askMs) };
+  return { kind: 'now', ask: (asked) => ask(extra, asked, askMs) };
 }
 
-async function ask(
-  extra: Extra,
-  message: string,
-  instead: string | undefined,
-  timeout: number,
-): Promise<ConfirmationReply> {
-  const params = { mode: 'form' as const, message, requestedSchema: confirmForm(instead) };
+async function ask(extra: Extra, asked: Asked, timeout: number): Promise<ConfirmationReply> {
+  const params = { mode: 'form' as const, message: asked.message, requestedSchema: confirmForm(asked) };
   try {
     const request = { method: 'elicitation/create' as const, params };
     const { action, content } = await extra.sendRequest(request, ElicitResultSchema, { timeout, signal: extra.signal });
-    return replyOf(action, content, instead);
+    return replyOf(action, content, asked.instead);
   } catch (error) {
     const late = error instanceof McpError && error.code === ErrorCode.RequestTimeout;
     return { outcome: late ? 'timeout' : 'cancel' };

@@ -44,8 +44,8 @@ const CACHE_HINTS = {
 /** Milliseconds that a call continues after its client has disconnected. */
 const DISCONNECT_GRACE_MS = 3000;
 
-/** Key of the only input request. */
-const CONFIRMATION = 'confirm';
+/** Keys of the input requests. */
+const INPUTS = { confirmation: 'confirm', approval: 'approve' } as const;
 
 /** @param actor the caller of the request */
 export function createModernServer(core: McpCore, actor: Actor): Server {
@@ -66,8 +66,9 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
       elicitationOf(ctx),
     );
     if (!(outcome instanceof ConfirmationQuestion)) return outcome;
-    const question = inputRequired.elicit({ message: outcome.message, requestedSchema: confirmForm(outcome.instead) });
-    return inputRequired({ inputRequests: { [CONFIRMATION]: question }, requestState: outcome.state });
+    const { asked, state } = outcome;
+    const question = inputRequired.elicit({ message: asked.message, requestedSchema: confirmForm(asked) });
+    return inputRequired({ inputRequests: { [INPUTS[asked.about]]: question }, requestState: state });
   });
   serveResources(core, server, actor);
   servePrompts(core, server, actor);
@@ -150,12 +151,15 @@ function elicitationOf(ctx: ServerContext): Elicitation | undefined {
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
   const state = ctx.mcpReq.requestState();
   const given = ctx.mcpReq.inputResponses;
-  const response = given !== undefined && Object.hasOwn(given, CONFIRMATION) ? given[CONFIRMATION] : undefined;
-  const { action, content } = (response ?? {}) as { action?: unknown; content?: unknown };
   return {
     kind: 'later',
     state: typeof state === 'string' ? state : undefined,
-    reply: response === undefined ? undefined : (instead) => replyOf(action, content, instead),
+    reply: (about, instead) => {
+      const key = INPUTS[about];
+      if (given === undefined || !Object.hasOwn(given, key)) return undefined;
+      const { action, content } = (given[key] ?? {}) as { action?: unknown; content?: unknown };
+      return replyOf(action, content, instead);
+    },
   };
 }
 

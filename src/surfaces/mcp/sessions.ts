@@ -21,6 +21,8 @@ export interface Session {
   lastUsed: number;
   /** Resolves when calls may be made: a restored session first has to receive its client's capabilities. */
   ready: Promise<void>;
+  /** Whether its client can put a question to its user. */
+  canAsk(): boolean;
 }
 
 export interface SessionsParts {
@@ -102,7 +104,8 @@ export class Sessions {
   #add(id: string, actor: Actor, facts?: SessionFacts): Session {
     const transport = new SessionTransport(id);
     const lastUsed = this.#parts.clock.elapsed();
-    const session: Session = { transport, actor, lastUsed, ready: Promise.resolve() };
+    const canAsk = () => server.getClientCapabilities()?.elicitation !== undefined;
+    const session: Session = { transport, actor, lastUsed, ready: Promise.resolve(), canAsk };
     const server = this.#parts.createServer(() => session.actor);
     // A restored session may already be open under the same id.
     server.onclose = () => void (this.#open.get(id) === session && this.#open.delete(id));

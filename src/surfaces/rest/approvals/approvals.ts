@@ -5,7 +5,7 @@ import { z } from '../../../../schemas/zod.js';
 import { decideApproval, getApproval, listDetailedApprovals } from '../../../domain/approvals/approvals.js';
 import { approvalRules, setApprovalRules } from '../../../domain/approvals/rules.js';
 import { once } from '../../../runtime/once.js';
-import { csv, int, paging, text } from '../params.js';
+import { csv, flag, int, paging, text } from '../params.js';
 import { listRoute, type Route, route } from '../route.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
@@ -22,10 +22,14 @@ const requestShape = once(() =>
   }),
 );
 
+const IN_ASSISTANTS =
+  'true: a request may also be answered in the assistant that asked, if its program can put questions to a person.';
+
 const ruleSetShape = once(() =>
   z.object({
     preset: z.enum(PRESETS).nullable().describe('null = own rules.'),
     few_sites: z.number().int().describe('Up to how many sites are few.'),
+    in_assistants: z.boolean().describe(IN_ASSISTANTS),
     rules: rulesShape(),
   }),
 );
@@ -91,6 +95,9 @@ export const approvals: readonly Route[] = [
         preset: z.enum(PRESETS).optional(),
         rules: rulesShape().partial().optional().describe('By kind of change.'),
         few_sites: int(1, 10_000).optional().describe('Up to how many sites are few.'),
+        in_assistants: flag()
+          .optional()
+          .describe(`${IN_ASSISTANTS} Only a person can set this; nobody can check who answered.`),
       }),
     returns: () => writtenOf(ruleSetShape()),
     answer: async (change, ctx) => ({ message: 'The rules were changed.', data: await setApprovalRules(ctx, change) }),
