@@ -7,6 +7,7 @@ import { z } from './zod.js';
 /** Every kind of change, and what it comprises. */
 export const CHANGE_KINDS = {
   updates: 'Installing updates, rolling them back, and lifting a quarantine.',
+  rollouts: 'Starting and continuing rollouts: updates in waves, by a plan.',
   installs: 'Activating, deactivating and installing on sites: plugins, themes, the guard.',
   deletions: 'Deleting plugins, themes, posts, comments, clients, tags and other records.',
   site_deletions: 'Removing sites.',
@@ -41,6 +42,7 @@ export const GRAVEST_FIRST: readonly ChangeKind[] = [
   'users',
   'settings',
   'installs',
+  'rollouts',
   'updates',
   'connections',
   'content',
@@ -92,6 +94,7 @@ export const PRESET_RULES: Readonly<Record<Preset, Rules>> = {
   open: each('auto'),
   careful: {
     updates: { ...FEW, unguarded: 'ask' },
+    rollouts: { ...FEW, unguarded: 'ask' },
     installs: FEW,
     deletions: always('ask'),
     site_deletions: always('ask'),

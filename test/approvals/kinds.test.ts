@@ -82,7 +82,7 @@ it('a batch has the kinds of what it contains', () => {
 
 /** Members that name sites, and one by which the plan counts them. */
 const NAMING = ['site_id_or_domain', 'id_or_domain', 'site_ids_or_domains', 'include', 'selected_sites', 'dry_run'];
-const ON_SITES = ['updates', 'installs', 'connections', 'disconnections', 'content', 'site_deletions'];
+const ON_SITES = ['updates', 'rollouts', 'installs', 'connections', 'disconnections', 'content', 'site_deletions'];
 /** They have a plan that names the sites, or act on none in particular. */
 const OTHERWISE = [
   ...['svc/suspend-client-v1', 'svc/unsuspend-client-v1', 'svc/add-site-v1'],

@@ -262,7 +262,7 @@ describe('a policy that asks', () => {
     const asked = await request('waiting');
     expect((await own('GET /approvals?state=waiting')).body.total).toBe(1);
     expect(asked).toMatchObject({
-      ...{ operation: 'policy', title: `Updates of the policy Policy ${made}`, kind: 'updates', sites: SITES },
+      ...{ operation: 'policy', title: `Updates of the policy Policy ${made}`, kind: 'rollouts', sites: SITES },
       ...{ asked_by: `policy Policy ${made}`, own: false, plan: { updates: SITES } },
     });
     expect(await last(id)).toMatchObject({ state: 'asked', approval_id: asked.approval_id, rollout_id: null });

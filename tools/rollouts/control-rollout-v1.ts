@@ -11,7 +11,7 @@ export default defineOperation({
   effect: 'destroy',
   // Stopping needs no approval.
   change: ({ action }: { action: string }) =>
-    action === 'pause' || action === 'abort' ? [] : [{ kind: 'updates', sites: 'planned' }],
+    action === 'pause' || action === 'abort' ? [] : [{ kind: 'rollouts', sites: 'planned' }],
   idempotent: false,
 
   input: () =>

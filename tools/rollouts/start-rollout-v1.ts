@@ -10,7 +10,7 @@ export default defineOperation({
   title: 'Start a rollout',
   about: 'Carries out a plan, wave by wave, in the background. A plan starts once.',
   effect: 'destroy',
-  change: { kind: 'updates', sites: 'planned' },
+  change: { kind: 'rollouts', sites: 'planned' },
   idempotent: false,
 
   input: () =>

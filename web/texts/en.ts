@@ -1163,6 +1163,7 @@ export const en = {
     change: (kind: string, sites: number | null) => {
       const kinds: Readonly<Record<string, string>> = {
         updates: 'updates',
+        rollouts: 'rollouts',
         installs: 'plugins, themes or guards installed or switched',
         deletions: 'deletions',
         site_deletions: 'sites removed',

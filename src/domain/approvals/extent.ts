@@ -8,7 +8,14 @@ import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import type { Extent } from './rules.js';
 
 /** Kinds that act on sites: without a word on which, it may be any number. */
-const ON_SITES: ReadonlySet<ChangeKind> = new Set(['updates', 'installs', 'connections', 'disconnections', 'content']);
+const ON_SITES: ReadonlySet<ChangeKind> = new Set([
+  'updates',
+  'rollouts',
+  'installs',
+  'connections',
+  'disconnections',
+  'content',
+]);
 
 /** What of an input names sites, in operations and in routes. */
 interface Naming {

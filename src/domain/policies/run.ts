@@ -133,9 +133,9 @@ async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: Plan) {
   const asked = {
     ...call,
     asker_name: ctx.actor.name,
-    ...{ via: 'jobs', client: '', title: `Updates of the policy ${policy.name}`, kind: 'updates' as const },
+    ...{ via: 'jobs', client: '', title: `Updates of the policy ${policy.name}`, kind: 'rollouts' as const },
     sites: plan.sites,
-    changes: JSON.stringify([{ kind: 'updates', sites: plan.sites }]),
+    changes: JSON.stringify([{ kind: 'rollouts', sites: plan.sites }]),
     plan_digest: digest,
     input: JSON.stringify({ policy_id: policy.id, plan_id, digest }),
     plan: JSON.stringify(plan),

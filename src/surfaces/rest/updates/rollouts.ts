@@ -103,7 +103,7 @@ export const rollouts: readonly Route[] = [
   }),
   route({
     on: 'POST /rollouts',
-    change: { kind: 'updates', sites: 'planned' },
+    change: { kind: 'rollouts', sites: 'planned' },
     fails: [404, 409],
     summary: 'Start the rollout of a plan',
     description:
@@ -141,7 +141,7 @@ export const rollouts: readonly Route[] = [
     route({
       on: `POST /rollouts/{rollout_id}/${word}`,
       // Stopping needs no approval.
-      change: word === 'pause' || word === 'abort' ? () => [] : { kind: 'updates', sites: 'planned' },
+      change: word === 'pause' || word === 'abort' ? () => [] : { kind: 'rollouts', sites: 'planned' },
       plan: ({ rollout_id }, ctx) => previewControl(ctx, rollout_id, action),
       fails: [404, 409],
       summary,
