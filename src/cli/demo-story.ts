@@ -3,6 +3,7 @@
  */
 
 import { writeFileSync } from 'node:fs';
+import { PRESET_RULES } from '../../schemas/approval.js';
 import { policyFields } from '../../schemas/policy.js';
 import { z } from '../../schemas/zod.js';
 import { putGuard } from '../demo/guard/state.js';
@@ -22,6 +23,7 @@ import {
 } from '../demo/story.js';
 import { queueJob } from '../domain/actions/jobs.js';
 import { addRecipient } from '../domain/alerts/recipients.js';
+import { setApprovalRules } from '../domain/approvals/rules.js';
 import { addClient } from '../domain/clients/clients.js';
 import type { Ctx } from '../domain/context.js';
 import { addCost } from '../domain/costs/records.js';
@@ -110,6 +112,7 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
       await refreshVulnerabilities(ctx);
       await startJob(ctx, delay);
       await addAskingPolicy(ctx);
+      await askForRollouts(ctx);
       const site_id = idOf('broken_update');
       return {
         broken_update: site_id === null ? null : { site_id, slug: STAGED.broken_update.slug },
@@ -117,6 +120,11 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
       };
     },
   };
+}
+
+/** As *careful* has it. All other changes happen at once, as they do unless rules are set. */
+async function askForRollouts(ctx: Ctx): Promise<void> {
+  await setApprovalRules(ctx, { rules: { rollouts: PRESET_RULES.careful.rollouts } });
 }
 
 /** Its first plan is made in a minute or two, and waits for the person who looks at the demo. */

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FEW_SITES } from '../../schemas/approval.js';
 import type { Service } from '../app/service.js';
 import type { DemoSite, Fleet } from '../demo/fleet.js';
 import type { Inbox } from '../demo/inbox.js';
@@ -222,6 +223,7 @@ Try:
   curl -H 'Authorization: Bearer ${credentials.api_key}' '${all.v2}/sites'
   claude mcp add --transport http sitefleet ${all.mcp} --header 'Authorization: Bearer ${credentials.api_key}'
 ${safeUpdateHint(all.abilities, credentials, facts)}
+A rollout started with the API key on more than ${FEW_SITES} sites, or without a guard, waits: approve it at ${url}/approvals, and repeat the call.
 Ctrl-C ends the demo and removes its data.`);
 }
 

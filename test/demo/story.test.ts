@@ -36,6 +36,21 @@ describe('the past of the simulated sites', () => {
   });
 });
 
+/** Calls of a person who has logged in on the page by this link. */
+async function personOn(link: string) {
+  const { origin, hash } = new URL(link);
+  const login = await fetch(`${origin}/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ link: hash.slice(1) }),
+  });
+  const { csrf } = (await login.json()) as { csrf: string };
+  const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const headers = { cookie, origin, 'x-sitefleet-csrf': csrf, 'content-type': 'application/json' };
+  return async (path: string) =>
+    (await fetch(`${origin}/v2${path}`, { method: 'POST', headers, body: '{}' })).json() as Promise<unknown>;
+}
+
 describe('sitefleet demo', () => {
   let programs: Commands;
   let said: DemoSaid;
@@ -61,6 +76,30 @@ describe('sitefleet demo', () => {
     expect(one).toMatchObject({ enabled: true, acts: true, next_at: expect.stringMatching(/Z$/) });
     const { approval, level } = (await rest(`/policies/${one?.policy_id}`)).data as unknown as Record<string, unknown>;
     expect([approval, level]).toEqual(['ask', ['patch']]);
+  });
+
+  it('asks for a rollout on many sites, once, and for nothing that is documented to happen at once', async () => {
+    const headers = { authorization: `Bearer ${said.api_key}`, 'content-type': 'application/json' };
+    const send = async (path: string, body: object) => {
+      const reply = await fetch(`${said.v2}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return { status: reply.status, body: (await reply.json()) as Record<string, never> };
+    };
+    // The fleet has 12 sites, and careful lets 5 of them happen.
+    const planned = await send('/updates/plans', { types: ['translations'] });
+    const { plan_id, digest } = planned.body.plan as unknown as Record<string, string>;
+    const start = () => send('/rollouts', { plan_id, digest });
+    const asked = await start();
+    expect(asked).toMatchObject({ status: 403, body: { code: 'svc_approval_required', data: { kind: 'rollouts' } } });
+    const { approval_id } = asked.body.data as unknown as { approval_id: string };
+    const page = await personOn(said.login_link ?? '');
+    expect(await page(`/approvals/${approval_id}/approve`)).toMatchObject({ success: 1, data: { state: 'approved' } });
+    expect((await start()).status).toBe(200);
+    // The user's documents hold: what is confirmed happens, on any number of sites.
+    const { id } = (await operation('add-tag-v1', { name: 'short-lived' })) as unknown as { id: number };
+    expect(await operation('delete-tag-v1', { tag_id: id, confirm: true })).toMatchObject({ deleted: true });
+    expect((await send('/sites/sync', {})).status).toBe(200);
+    expect(await operation('suspend-site-v1', { site_id_or_domain: 12 })).not.toHaveProperty('code');
+    expect(await operation('unsuspend-site-v1', { site_id_or_domain: 12 })).not.toHaveProperty('code');
   });
 
   it('has something of everything that needs a person', async () => {

@@ -16,6 +16,7 @@ export interface Served {
   user: string | null;
   password: string | null;
   api_key: string | null;
+  login_link: string | null;
 }
 
 export interface DemoSaid extends Served {
