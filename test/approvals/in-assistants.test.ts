@@ -170,6 +170,20 @@ describe.each(ERAS)('what is asked (%s over %s)', (...way) => {
     expect(await exists(id)).toBe(true);
     expect((await latest())?.state).toBe('waiting');
   });
+
+  it('only the request that was shown, not one that was made meanwhile', async () => {
+    const id = await tag();
+    const silent = await connect(way, app.target);
+    const answer: Answerer = async () => {
+      await app.app.call('update-tag', { tag_id: id, name: `renamed ${++tags}` }, { actor: localActor('cli') });
+      expect(textOf(await remove(silent, id))).toMatch(/^svc_approval_required: /);
+      return approve;
+    };
+    const driver = await connect(way, { ...app.target, answer });
+    expect(textOf(await remove(driver, id))).toMatch(/svc_approval_required: /);
+    expect(await exists(id)).toBe(true);
+    expect((await latest())?.state).toBe('waiting');
+  });
 });
 
 describe('who may allow it', () => {
