@@ -76,7 +76,7 @@ export function usesTokens(policy: ConfirmPolicy): boolean {
 }
 
 /** Whether the user is asked if the client supports it. */
-export function asksPeople(policy: ConfirmPolicy): boolean {
+function asksPeople(policy: ConfirmPolicy): boolean {
   return policy === 'ask' || policy === 'elicit';
 }
 
