@@ -6,6 +6,8 @@ import { isCalendarDate } from './days.js';
 import { hasLogin } from './url.js';
 import { z } from './zod.js';
 
+/** What is paid for sites, and what their clients pay. */
+export const COST_KINDS = ['cost', 'income'] as const;
 const COST_TYPES = ['subscription', 'lifetime'] as const;
 const LICENSE_TYPES = ['single_site', 'multi_site'] as const;
 const COST_STATUSES = ['active', 'canceled', 'onhold', 'expired', 'pending_cancelation'] as const;
@@ -35,7 +37,10 @@ export const costTotals = once(() => ({
 /** What the subscriptions of the fleet are grouped by. */
 export const COST_GROUPS = ['client', 'site', 'month'] as const;
 
-/** Present with `group_by`: active subscriptions, those that cost most first, or what is due in each of 12 months. */
+/**
+ * Present with `group_by`: active subscriptions, those first that cost most beyond their income, or what is due in each
+ * of 12 months.
+ */
 export const costGroups = once(() => ({
   groups: z
     .array(
@@ -44,14 +49,19 @@ export const costGroups = once(() => ({
         id: z.number().int().optional(),
         total_monthly: z.number().optional(),
         total_yearly: z.number().optional(),
+        income_monthly: z.number().optional(),
+        income_yearly: z.number().optional(),
         amount: z.number().optional().describe('Due in this month.'),
-        costs: z.number().int(),
+        income: z.number().optional().describe('Due in this month.'),
+        costs: z.number().int().describe('Records, of both kinds.'),
       }),
     )
     .optional(),
   currency: z.string().optional(),
   total_monthly: z.number().optional(),
   total_yearly: z.number().optional(),
+  income_monthly: z.number().optional().describe('Absent where no income is recorded.'),
+  income_yearly: z.number().optional(),
   not_covered: z.number().int().optional().describe('Subscriptions that cover no site, left out.'),
   not_dated: z.number().int().optional().describe('Subscriptions without a known renewal.'),
 }));
@@ -83,6 +93,7 @@ export const calendarDate = once(() =>
 const targets = (what: string) => list(id()).optional().describe(`Ids of covered ${what}; replaces the current ones.`);
 
 const costFields = once(() => ({
+  kind: z.enum(COST_KINDS).describe('income: what comes in for the sites, and no cost of theirs.'),
   name: plainText(255).describe('What is paid for.'),
   url: z
     .string()
@@ -113,6 +124,7 @@ export const newCost = once(() => {
     .object({
       name: fields.name,
       price: fields.price,
+      kind: fields.kind.default('cost'),
       url: fields.url.default(''),
       type: fields.type.default('subscription'),
       product_type: fields.product_type.default(''),

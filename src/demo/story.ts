@@ -134,7 +134,7 @@ export const CLIENTS = [
 
 export const TAGS = [
   { name: 'Shop', color: '#2e7d32' },
-  { name: 'Care plan', color: '#1565c0' },
+  { kind: 'income', name: 'Care plan', color: '#1565c0' },
   { name: 'Hosting by us', color: '#6a1b9a' },
   { name: 'Relaunch', color: '#ef6c00' },
 ] as const;
@@ -148,9 +148,41 @@ export function belongings(index: number): { client: number | null; tags: number
 
 /** Prices are decimals in the dashboard's currency; `tags` and `clients` are positions in the lists above. */
 export const COSTS = [
-  { name: 'Managed hosting', price: '24.00', renewal_type: 'monthly', days_ago: 12, tags: [2], clients: [] },
-  { name: 'Care plan', price: '49.00', renewal_type: 'monthly', days_ago: 3, tags: [1], clients: [] },
-  { name: 'Shop extensions', price: '179.00', renewal_type: 'yearly', days_ago: 201, tags: [0], clients: [] },
-  { name: 'Backup storage', price: '90.00', renewal_type: 'quarterly', days_ago: 44, tags: [], clients: [0] },
-  { name: 'Consent manager', price: '9.90', renewal_type: 'monthly', days_ago: 20, tags: [], clients: [1, 3] },
+  {
+    kind: 'cost',
+    name: 'Managed hosting',
+    price: '24.00',
+    renewal_type: 'monthly',
+    days_ago: 12,
+    tags: [2],
+    clients: [],
+  },
+  { kind: 'income', name: 'Care plan', price: '49.00', renewal_type: 'monthly', days_ago: 3, tags: [1], clients: [] },
+  {
+    kind: 'cost',
+    name: 'Shop extensions',
+    price: '179.00',
+    renewal_type: 'yearly',
+    days_ago: 201,
+    tags: [0],
+    clients: [],
+  },
+  {
+    kind: 'cost',
+    name: 'Backup storage',
+    price: '90.00',
+    renewal_type: 'quarterly',
+    days_ago: 44,
+    tags: [],
+    clients: [0],
+  },
+  {
+    kind: 'cost',
+    name: 'Consent manager',
+    price: '9.90',
+    renewal_type: 'monthly',
+    days_ago: 20,
+    tags: [],
+    clients: [1, 3],
+  },
 ] as const;

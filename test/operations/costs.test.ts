@@ -206,6 +206,7 @@ describe('cost records', () => {
     });
     expect(costRecord().strict().parse(cost)).toEqual({
       id: 1,
+      kind: 'cost',
       name: 'Hosting',
       url: 'https://host.example/',
       type: 'subscription',

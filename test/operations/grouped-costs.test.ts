@@ -95,6 +95,51 @@ describe('list-costs with group_by', () => {
     expect(Object.keys(answer).sort()).toEqual(['costs', 'page', 'per_page', 'total']);
   });
 
+  it('income is told beside the costs; first come those that cost most beyond it; it is no cost of a site or client', async () => {
+    const add = (input: object) => support.app.call('add-cost', { kind: 'income', ...input });
+    const { id: care } = await add({ name: 'Care plan', price: '30', renewal_type: 'monthly', sites: [4, 2] });
+    const { id: yearly } = await add({
+      ...{ name: 'Retainer', price: '100', renewal_type: 'yearly', last_renewal: '2026-01-10' },
+      ...{ license_type: 'multi_site', clients: [1] },
+    });
+    try {
+      const answer = await grouped('site');
+      expect(answer).toMatchObject({
+        ...{ total_yearly: TOTALS.total_yearly, income_yearly: 820, income_monthly: 68.33 },
+        ...{ not_covered: 1, not_dated: 2 },
+      });
+      const rows = answer.groups.map((row: Record<string, unknown>) => [
+        row.id,
+        row.total_yearly,
+        row.income_yearly,
+        row.costs,
+      ]);
+      // Beyond their income: 149.95, 124, 99.95, and -290.
+      expect(rows).toEqual([
+        [3, 149.95, 0, 2],
+        [4, 484, 360, 3],
+        [1, 149.95, 50, 3],
+        [2, 120, 410, 3],
+      ]);
+      const months = (await grouped('month')).groups;
+      expect(months.find(({ value }: { value: string }) => value === '2027-01')).toEqual({
+        ...{ value: '2027-01', amount: 40, income: 100, costs: 2 },
+      });
+      for (const [id, total_yearly] of [
+        [4, 484],
+        [2, 120],
+      ])
+        expect(await support.app.call('get-site-costs', { site_id_or_domain: id })).toMatchObject({ total_yearly });
+      const ada = await support.app.call('get-client-costs', { client_id_or_email: 1 });
+      expect([ada.total_yearly, JSON.stringify(ada)]).toEqual([269.95, expect.not.stringContaining('Retainer')]);
+      const listed = (await support.ask('list-costs')).costs;
+      expect(listed.filter(({ kind }: { kind: string }) => kind === 'income')).toHaveLength(2);
+    } finally {
+      for (const cost_id of [care, yearly]) await support.app.call('delete-cost', { cost_id, confirm: true });
+    }
+    expect(await grouped('site')).not.toHaveProperty('income_yearly');
+  });
+
   it('refuses another group', async () => {
     const { status, body } = await support.post('list-costs', { group_by: 'tag' });
     expect([status, body.code, body.data.field]).toEqual([400, 'ability_invalid_input', 'group_by']);

@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/list-costs-v1',
   title: 'List costs',
   about:
-    'Lists costs by name; with group_by what all subscriptions cost. For one site or client use get-site-costs-v1 or get-client-costs-v1.',
+    'Lists costs and income by name; with group_by what all subscriptions cost and bring. For one site or client use get-site-costs-v1 or get-client-costs-v1.',
   run: 'GET',
   effect: 'read',
 
@@ -24,6 +24,7 @@ export default defineOperation({
       costs: z.array(
         costRecord().pick({
           id: true,
+          kind: true,
           name: true,
           price: true,
           type: true,

@@ -1,4 +1,4 @@
-/** What the subscriptions of the fleet cost: by client, by site, or by the month in which they are due. */
+/** What the subscriptions of the fleet cost and bring: by client, by site, or by the month in which they are due. */
 
 import type { COST_GROUPS, RenewalType } from '../../../schemas/cost.js';
 import { cleanLine } from '../../../schemas/text.js';
@@ -30,7 +30,10 @@ export async function groupedCosts(ctx: Ctx, by: (typeof COST_GROUPS)[number], p
     costs: [],
     groups: items,
     currency,
-    ...totals(costs.map(({ yearly, sites }) => times(yearly, sites))),
+    ...both(
+      costs.map(({ cost, yearly, sites }) => ({ kind: cost.kind, yearly: times(yearly, sites) })),
+      hasIncome(costs),
+    ),
     not_covered: active.length - shared.length,
     not_dated: costs.filter(({ cost }) => cost.last_renewal === null).length,
     total,
@@ -39,18 +42,43 @@ export async function groupedCosts(ctx: Ctx, by: (typeof COST_GROUPS)[number], p
   };
 }
 
+/** Totals of costs and, where there is any income in the fleet, of income. */
+function both(parts: readonly { kind: string; yearly: Fraction }[], withIncome: boolean) {
+  const of = (kind: string) => totals(parts.filter((part) => part.kind === kind).map(({ yearly }) => yearly));
+  const { total_monthly, total_yearly } = of('income');
+  return { ...of('cost'), ...(withIncome ? { income_monthly: total_monthly, income_yearly: total_yearly } : {}) };
+}
+
+const hasIncome = (costs: readonly Shared[]) => costs.some(({ cost }) => cost.kind === 'income');
+
 type Shared = ReturnType<typeof share> & { cost: Parameters<typeof share>[0]; sites: number };
 
 async function owned(ctx: Ctx, by: 'client' | 'site', costs: readonly Shared[], page: number, perPage: number) {
-  const yearly = new Map(costs.map((one) => [one.cost.id, one.yearly]));
-  const weights = new Map([...yearly].map(([id, { n, d }]) => [id, Number(n) / Number(d)]));
+  const known = new Map(costs.map((one) => [one.cost.id, { kind: one.cost.kind, yearly: one.yearly }]));
+  const weights = new Map(
+    [...known].map(
+      ([
+        id,
+        {
+          kind,
+          yearly: { n, d },
+        },
+      ]) => [id, ((kind === 'income' ? -1 : 1) * Number(n)) / Number(d)],
+    ),
+  );
   const { items, total } = await ctx.store.costs.groups(by, weights, page, perPage);
   const groups = items.map(({ id, name, held }) => {
     const pairs = JSON.parse(held) as [cost: number, sites: number][];
     return {
       value: name === null ? null : cleanLine(name, NAME),
       ...(id === null ? {} : { id }),
-      ...totals(pairs.map(([cost, sites]) => times(yearly.get(cost) ?? ZERO, sites))),
+      ...both(
+        pairs.map(([cost, sites]) => {
+          const { kind, yearly } = known.get(cost) ?? { kind: 'cost', yearly: ZERO };
+          return { kind, yearly: times(yearly, sites) };
+        }),
+        hasIncome(costs),
+      ),
       costs: pairs.length,
     };
   });
@@ -62,17 +90,23 @@ function monthly(costs: readonly Shared[], today: string, page: number, perPage:
   const first = `${today.slice(0, 7)}-01`;
   const months = Array.from({ length: MONTHS }, (_, index) => plusMonths(first, index).slice(0, 7));
   const end = plusMonths(first, MONTHS);
-  const due = new Map<string, { amount: Fraction; costs: Set<number> }>();
+  const due = new Map<string, { amount: Fraction; income: Fraction; costs: Set<number> }>();
   for (const { cost, amount, sites } of costs) {
     for (const date of renewals(cost, today, end)) {
       const month = date.slice(0, 7);
-      const known = due.get(month) ?? { amount: ZERO, costs: new Set() };
-      due.set(month, { amount: plus(known.amount, times(amount, sites)), costs: known.costs.add(cost.id) });
+      const known = due.get(month) ?? { amount: ZERO, income: ZERO, costs: new Set() };
+      const member = cost.kind === 'income' ? 'income' : 'amount';
+      due.set(month, {
+        ...known,
+        [member]: plus(known[member], times(amount, sites)),
+        costs: known.costs.add(cost.id),
+      });
     }
   }
   const groups = months.map((month) => {
-    const { amount = ZERO, costs: of } = due.get(month) ?? {};
-    return { value: month, amount: rounded(amount), costs: of?.size ?? 0 };
+    const { amount = ZERO, income = ZERO, costs: of } = due.get(month) ?? {};
+    const brought = hasIncome(costs) ? { income: rounded(income) } : {};
+    return { value: month, amount: rounded(amount), ...brought, costs: of?.size ?? 0 };
   });
   return { items: groups.slice((page - 1) * perPage, page * perPage), total: groups.length };
 }

@@ -160,7 +160,7 @@ function head(cost: { id: number; name: string }) {
 
 function costView(ctx: Ctx, cost: CostRow): CostView {
   return {
-    ...(cost as CostRow & Pick<CostView, 'type' | 'license_type' | 'cost_status' | 'renewal_type'>),
+    ...(cost as CostRow & Pick<CostView, 'kind' | 'type' | 'license_type' | 'cost_status' | 'renewal_type'>),
     next_renewal: nextDue(cost, dateOf(ctx.clock.now())),
     sites: [...cost.sites],
     groups: [...cost.groups],

@@ -120,7 +120,7 @@ export async function linkCosts(
     payment_method: new Set((await paymentMethods(ctx)).map(({ slug }) => slug)),
   };
   for (const { sites, tags, clients, ...fields } of fleet.costs) {
-    const identity = JSON.stringify([fields.name, fields.url, fields.type, fields.renewal_type]);
+    const identity = JSON.stringify([fields.kind, fields.name, fields.url, fields.type, fields.renewal_type]);
     const turn = used.get(identity) ?? 0;
     used.set(identity, turn + 1);
     const known = (await ctx.store.siteImport.costs(fields))[turn];

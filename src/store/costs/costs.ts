@@ -28,6 +28,7 @@ export type CostWrite =
   | { outcome: 'no_target'; missing: { field: TargetField; id: number } };
 
 const COLUMNS = [
+  'kind',
   'name',
   'url',
   'type',

@@ -1,6 +1,8 @@
 /** The stored fields of a cost. */
 
 export interface CostFields {
+  /** `cost` or `income`. */
+  kind: string;
   name: string;
   url: string;
   type: string;

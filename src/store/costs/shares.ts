@@ -8,7 +8,10 @@ import type { CostFields } from './fields.js';
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
 export interface CoveringCost
   extends Row,
-    Pick<CostFields, 'name' | 'type' | 'license_type' | 'cost_status' | 'price' | 'renewal_type' | 'last_renewal'> {
+    Pick<
+      CostFields,
+      'kind' | 'name' | 'type' | 'license_type' | 'cost_status' | 'price' | 'renewal_type' | 'last_renewal'
+    > {
   id: number;
   covered_sites: number | null;
 }
@@ -19,7 +22,7 @@ interface CoveredSite extends Row {
   site_name: string;
 }
 
-const COVERING = `c.id, c.name, c.type, c.license_type, c.cost_status, c.price, c.renewal_type, c.last_renewal,
+const COVERING = `c.id, c.kind, c.name, c.type, c.license_type, c.cost_status, c.price, c.renewal_type, c.last_renewal,
   CASE c.license_type WHEN 'multi_site' THEN (
     SELECT count(*) FROM (
       SELECT t.site_id FROM cost_target t WHERE t.cost_id = c.id AND t.site_id IS NOT NULL
@@ -51,7 +54,7 @@ export interface CostGroupRow extends Row {
 
 export function createCostShares(db: Db) {
   return {
-    /** Every cost, with the number of its sites. */
+    /** Every cost and income, with the number of its sites. */
     ofFleet(): Promise<(CoveringCost & { sites: number })[]> {
       return db.all<CoveringCost & { sites: number }>(
         `WITH mine AS (SELECT id, client_id FROM site), held AS (SELECT cost_id, count(*) AS n FROM (${PAIRS}) GROUP BY cost_id)
@@ -60,8 +63,8 @@ export function createCostShares(db: Db) {
     },
 
     /**
-     * Clients or sites with at least one of these costs, one page, those that cost most first.
-     * @param weights what each cost is for one site, for the order
+     * Clients or sites with at least one of these costs, one page, those first that cost most beyond their income.
+     * @param weights what each cost is for one site, for the order; income is below 0
      */
     groups(
       by: CostGroup,
@@ -82,21 +85,21 @@ export function createCostShares(db: Db) {
       return readPage<CostGroupRow>(db, rows, sql(`${grouped} SELECT count(*) AS n FROM g`, ...args), page, perPage);
     },
 
-    /** Costs whose targets contain the site, once each. */
+    /** Costs whose targets contain the site, once each; no income. */
     ofSite(siteId: number): Promise<CoveringCost[]> {
       return db.all<CoveringCost>(
         `WITH mine AS (SELECT id, client_id FROM site WHERE id = ?)
-         SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+         SELECT ${COVERING} FROM cost c WHERE c.kind = 'cost' AND c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
         [siteId],
       );
     },
 
-    /** Costs that touch a client's sites, and every pair of such a cost and a site, in one snapshot. */
+    /** Costs, no income, that touch a client's sites, and every pair of such a cost and a site, in one snapshot. */
     async ofClient(clientId: number): Promise<{ costs: CoveringCost[]; sites: CoveredSite[] }> {
       const mine = 'WITH mine AS (SELECT id, client_id FROM site WHERE client_id = ?)';
       const [costs = [], sites = []] = await db.read([
         sql(
-          `${mine} SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+          `${mine} SELECT ${COVERING} FROM cost c WHERE c.kind = 'cost' AND c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
           clientId,
         ),
         sql(

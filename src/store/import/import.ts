@@ -4,6 +4,7 @@
  */
 
 import { fold } from '../../../schemas/fold.js';
+import type { CostFields } from '../costs/fields.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { updateRow } from '../driver/rows.js';
@@ -101,10 +102,10 @@ export function createSiteImport(db: Db) {
     },
 
     /** Ids of identical costs, oldest first. */
-    async costs(cost: { name: string; url: string; type: string; renewal_type: string | null }): Promise<number[]> {
+    async costs(cost: Pick<CostFields, 'kind' | 'name' | 'url' | 'type' | 'renewal_type'>): Promise<number[]> {
       const rows = await db.all(
-        'SELECT id FROM cost WHERE name = ? AND url = ? AND type = ? AND renewal_type IS ? ORDER BY id',
-        [cost.name, cost.url, cost.type, cost.renewal_type],
+        'SELECT id FROM cost WHERE kind = ? AND name = ? AND url = ? AND type = ? AND renewal_type IS ? ORDER BY id',
+        [cost.kind, cost.name, cost.url, cost.type, cost.renewal_type],
       );
       return rows.map((row) => Number(row.id));
     },

@@ -3,6 +3,7 @@ export const records = `
 -- Costs --------------------------------------------------------------------------------------------------------------
 CREATE TABLE cost (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL DEFAULT 'cost' CHECK (kind IN ('cost', 'income')),
   name TEXT NOT NULL,
   url TEXT NOT NULL DEFAULT '',
   type TEXT NOT NULL CHECK (type IN ('subscription', 'lifetime')),

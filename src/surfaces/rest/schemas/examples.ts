@@ -127,6 +127,7 @@ export const exampleTag = { ...exampleListedTag, ...times };
 
 export const exampleCost = {
   id: 1,
+  kind: 'cost',
   name: 'Hosting',
   url: '',
   type: 'subscription',
