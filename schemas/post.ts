@@ -119,6 +119,14 @@ const imageUrl = once(() =>
 
 const scalar = once(() => z.union([z.string().max(MAX_TEXT), z.number(), z.boolean()]));
 
+/** By such fields the child is told to overwrite another post or to pin one, and WordPress who has one open in its editor. */
+const customName = once(() =>
+  z
+    .string()
+    .max(255)
+    .refine((name) => !/^(_mainwp_|_edit_lock$|_sticky$)/i.test(name.trim()), 'cannot be set as a custom field'),
+);
+
 /** Writable fields of a post; all optional here. */
 const postFields = once(() =>
   z.object({
@@ -139,7 +147,7 @@ const postFields = once(() =>
     post_tags: names().describe('Names; missing ones are created.'),
     post_category: names().describe('Names; missing ones are created.'),
     post_custom: z
-      .record(z.string().max(255), z.union([scalar(), bounded(z.array(scalar()).max(100))]))
+      .record(customName(), z.union([scalar(), bounded(z.array(scalar()).max(100))]))
       .describe('Custom fields: name to value. From a list, the site keeps the last member.'),
     post_featured_image: imageUrl().describe('The site downloads it.'),
     featured_image_data: z

@@ -318,6 +318,17 @@ describe('POST /posts/{site}/create', () => {
     expect(body.data.link).toBe(`${app.fleet.site(0).url}my-new-post/`);
   });
 
+  it('overwrites no other post, and pushes nobody out of the editor, through a custom field', async () => {
+    const before = { ...putPost(0, 6, { content: 'theirs' }) };
+    for (const name of ['_mainwp_edit_post_id', '_mainwp_edit_post_site_id', '_edit_lock', '_sticky']) {
+      const { status, body } = await create({ ...post, post_custom: { [name]: 6 } });
+      expect([name, status, body.code]).toEqual([name, 400, 'rest_invalid_param']);
+    }
+    const edited = await app.rest(`PUT /posts/${ids[0]}/6/edit`, { body: { post_custom: { _edit_lock: '1:1' } } });
+    expect([edited.status, edited.body.code]).toEqual([400, 'rest_invalid_param']);
+    expect(postOn(0, 6)).toEqual(before);
+  });
+
   it('makes the last part of the address from the title where none is given', async () => {
     for (const post_name of [{}, { post_name: '' }]) {
       const { status, body } = await create({
