@@ -145,7 +145,7 @@ export function createStore(plain: Db, vault: Vault) {
     loginLinks: createLoginLinks(db),
     webSessions: createWebSessions(db, vault),
     keys: createKeys(db),
-    approvals: createApprovals(db),
+    approvals: createApprovals(db, vault),
     content: createContent(db),
     settings: createSettings(db, vault),
     toolJobs: createToolJobs(db),

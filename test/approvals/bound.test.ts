@@ -1,5 +1,6 @@
 /** An approval holds for what the person was shown, and what asks under one name asks under every other. */
 
+import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODES, type Mode } from '../../schemas/approval.js';
 import { localActor } from '../../src/cli/local-actor.js';
@@ -231,5 +232,51 @@ describe('the log', () => {
     expect(all).toContain('http_pass');
     expect(all).toContain('adminpw');
     for (const secret of ['987654321', 'clear-1', 'clear-2']) expect(all).not.toContain(secret);
+  });
+
+  it('keeps of custom fields the names only, of which a person who approves sees all', async () => {
+    const post_custom = { my_tok: 'clear-3', colours: ['clear-4'], size: 12345678 };
+    const post = { post_title: 'News', post_content: 'x', post_status: 'draft', post_custom };
+    await app.rules({ preset: 'strict' });
+    const asked = await key('POST /posts/1/create', post);
+    expect((await person(`GET /approvals/${idOf(asked)}`)).body.data.input).toMatchObject({ post_custom });
+    await app.shell.approve(idOf(asked));
+    expect((await key('POST /posts/1/create', post)).status).toBe(200);
+    const all = await logged();
+    for (const name of Object.keys(post_custom)) expect(all).toContain(name);
+    for (const value of ['clear-3', 'clear-4', '12345678']) expect(all).not.toContain(value);
+  });
+});
+
+describe('the database', () => {
+  it('has nothing by which a guessed password could be tried without the key', async () => {
+    const sent = { name: 'bea', right: 'read', password: 'swordfish-1' };
+    expect((await key('POST /users/add', sent)).body.code).toBe('svc_approval_required');
+    await app.rules({ preset: 'open' });
+    const edit = { http_user: 'bea', http_pass: 'swordfish-2' };
+    expect((await key('POST /sites/1/edit', edit, { 'Idempotency-Key': 'once' })).status).toBe(200);
+    const { db } = app.app;
+    const [approval] = await db.all("SELECT input_digest AS digest FROM approval WHERE operation = 'POST /users/add'");
+    const [claim] = await db.all("SELECT fingerprint AS digest FROM idempotency WHERE key = 'once'");
+    expect([approval?.digest, claim?.digest]).toEqual([expect.any(String), expect.any(String)]);
+    const guess = (text: string) => createHash('sha256').update(text).digest();
+    const all = { may_approve: false, ...sent };
+    const guesses = [
+      guess(JSON.stringify({ may_approve: all.may_approve, name: all.name, password: all.password, right: all.right })),
+      guess(JSON.stringify(['POST', '/sites/1/edit', '', JSON.stringify(edit)])),
+    ];
+    for (const bytes of guesses)
+      for (const form of ['hex', 'base64url'] as const)
+        expect([approval?.digest, claim?.digest]).not.toContain(bytes.toString(form));
+  });
+
+  it('has no login of an address that is to be approved', async () => {
+    await app.rules({ preset: 'strict' });
+    const create = [{ url: 'https://bea:swordfish-3@shop.example/', admin: 'x' }];
+    const { body } = await key('POST /sites/batch', { create });
+    expect(body.code).toBe('svc_approval_required');
+    expect(JSON.stringify(body)).toContain('shop.example');
+    const stored = JSON.stringify(await app.app.db.all('SELECT * FROM approval'));
+    for (const text of [JSON.stringify(body), stored]) expect(text).not.toContain('swordfish-3');
   });
 });

@@ -12,9 +12,12 @@ interface Bounds {
   text: number;
   items: number;
   depth: number;
+  /** Members of which only the names are kept. */
+  names: ReadonlySet<string>;
 }
-const LOGGED: Bounds = { text: 1_000, items: 500, depth: 8 };
-const WHOLE: Bounds = { text: Infinity, items: Infinity, depth: Infinity };
+/** Plugins keep what they like in custom fields, under names that do not tell: also keys. */
+const LOGGED: Bounds = { text: 1_000, items: 500, depth: 8, names: new Set(['post_custom']) };
+const WHOLE: Bounds = { text: Infinity, items: Infinity, depth: Infinity, names: new Set() };
 /** Names of members whose values are secrets, or hold them. */
 const SECRET =
   /pass|http_?user|secret|token|cookie|credential|authorization|regverify|private|unique_?id|(^|_)(api)?_?keys?$|^key_|webhook/i;
@@ -50,15 +53,21 @@ export function wholeInput(input: unknown, operation: string): string {
 function redacted(input: unknown, operation: string, bounds: Bounds): string {
   const secret = SECRET_ADDRESSES.test(operation);
   const hide = (text: string) => {
-    // Addresses have more spellings than these patterns know: `https:host\\path`.
-    const address = webAddress(text);
-    if (address !== null && secret) return `${address.origin}/${REDACTED}`;
-    if (address !== null && (address.username !== '' || address.password !== ''))
-      return `${address.protocol}//${REDACTED}@${address.host}${address.pathname}${address.search}`;
-    const bare = text.replace(LOGINS, `//${REDACTED}@`);
+    const address = secret ? webAddress(text) : null;
+    if (address !== null) return `${address.origin}/${REDACTED}`;
+    const bare = withoutLogin(text);
     return secret ? bare.replace(PATH, `$1/${REDACTED}`) : bare;
   };
   return JSON.stringify(shown(input, hide, bounds, 0)) ?? '';
+}
+
+/** A text without the logins of addresses in it. */
+export function withoutLogin(text: string): string {
+  // Addresses have more spellings than the pattern knows: `https:host\\path`.
+  const address = webAddress(text);
+  if (address !== null && (address.username !== '' || address.password !== ''))
+    return `${address.protocol}//${REDACTED}@${address.host}${address.pathname}${address.search}`;
+  return text.replace(LOGINS, `//${REDACTED}@`);
 }
 
 function webAddress(text: string): URL | null {
@@ -78,9 +87,17 @@ function shown(value: unknown, hide: (text: string) => string, bounds: Bounds, d
   return Object.fromEntries(
     members.map(([name, member]) => [
       cut(name, bounds.text),
-      isSecret(name, member) ? REDACTED : shown(member, hide, bounds, depth + 1),
+      isSecret(name, member)
+        ? REDACTED
+        : shown(bounds.names.has(name) ? namesOnly(member) : member, hide, bounds, depth + 1),
     ]),
   );
+}
+
+function namesOnly(value: unknown): unknown {
+  return value === null || typeof value !== 'object'
+    ? REDACTED
+    : Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]));
 }
 
 /** What ends so is a number, a yes or a no about a secret: `key_id`, `has_password`. */

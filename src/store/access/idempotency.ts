@@ -22,10 +22,12 @@ export function createIdempotency(db: Db, vault: Vault) {
     /** Claims the key, or returns its state. Runs of other processes that began before `abandonedBefore` are taken over. */
     async claim(
       principal: string,
-      call: { key: string; fingerprint: string },
+      { key, fingerprint }: { key: string; fingerprint: string },
       now: number,
       abandonedBefore: number,
     ): Promise<Claim> {
+      // A call may hold a password, which could be guessed by its digest alone.
+      const call = { key, fingerprint: vault.derive(`idempotency:${fingerprint}`) };
       const results = await db.batch([
         sql(
           `DELETE FROM idempotency WHERE principal = ? AND key = ? AND fingerprint = ? AND body IS NULL AND owner <> ? AND created_at < ?`,

@@ -5,6 +5,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, type Listed, readPage } from '../driver/lists.js';
 import { equal, fragment, join } from '../driver/sql-fragments.js';
+import type { Vault } from '../vault/vault.js';
 
 /** What a request is bound to, besides its plan. */
 export interface ApprovalCall {
@@ -56,7 +57,10 @@ export async function endGivenApprovals(db: Db): Promise<number> {
   return (await db.run("UPDATE approval SET state = 'replaced' WHERE state = 'approved'")).changes;
 }
 
-export function createApprovals(db: Db) {
+export function createApprovals(db: Db, vault: Vault) {
+  /** An input may hold a password, which could be guessed by its digest alone. */
+  const keyed = (input_digest: string) => vault.derive(`approval:${input_digest}`);
+
   return {
     find: (id: string, now: number) => db.one<ApprovalRow>(`SELECT ${COLUMNS} FROM approval WHERE id = ?`, [now, id]),
 
@@ -65,7 +69,7 @@ export function createApprovals(db: Db) {
       db.one<ApprovalRow>(
         `SELECT ${COLUMNS} FROM approval WHERE asker = ? AND operation = ? AND input_digest = ?
          ORDER BY asked_at DESC, rowid DESC LIMIT 1`,
-        [now, asker, operation, input_digest],
+        [now, asker, operation, keyed(input_digest)],
       ),
 
     /** How many of one asker wait. */
@@ -80,7 +84,7 @@ export function createApprovals(db: Db) {
      * another one was stored at the same time.
      */
     async add(request: NewApproval, ends: Pick<ApprovalRow, 'id' | 'state'> | undefined): Promise<boolean> {
-      const columns = Object.entries(request);
+      const columns = Object.entries({ ...request, input_digest: keyed(request.input_digest) });
       const end = sql(
         `UPDATE approval SET state = CASE WHEN expires_at <= ? THEN 'expired' ELSE 'replaced' END
          WHERE id = ? AND state IN ('waiting', 'approved')`,
@@ -128,7 +132,7 @@ export function createApprovals(db: Db) {
     async withdraw(asker: string, kept = ''): Promise<void> {
       await db.run(
         "UPDATE approval SET state = 'replaced' WHERE asker = ? AND input_digest <> ? AND state IN ('waiting', 'approved')",
-        [asker, kept],
+        [asker, keyed(kept)],
       );
     },
 

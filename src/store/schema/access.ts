@@ -84,7 +84,8 @@ CREATE TRIGGER web_session_user AFTER DELETE ON user BEGIN
   DELETE FROM login_link WHERE user_id = old.id;
 END;
 
--- One row per Idempotency-Key of one principal. The body is sealed: an answer may hold a token.
+-- One row per Idempotency-Key of one principal. The body is sealed: an answer may hold a token. The fingerprint of the call, which may
+-- hold a password, depends on the secret key.
 CREATE TABLE idempotency (
   principal TEXT NOT NULL,
   key TEXT NOT NULL,

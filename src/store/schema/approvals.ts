@@ -15,6 +15,7 @@ CREATE TABLE approval (
   sites INTEGER,
   -- JSON: every kind of change of the call that was not free, with its sites.
   changes TEXT NOT NULL,
+  -- Of the input with its secrets, so it depends on the secret key.
   input_digest TEXT NOT NULL,
   plan_digest TEXT NOT NULL,
   -- JSON, without secrets.

@@ -4,6 +4,7 @@ import { type Change, type ChangeKind, GRAVEST_FIRST } from '../../../../schemas
 import { cleanLine } from '../../../../schemas/text.js';
 import { z } from '../../../../schemas/zod.js';
 import { bounded } from '../../../../schemas/zod-internals.js';
+import { withoutLogin } from '../../../domain/action-log/call-input.js';
 import {
   checkOne,
   disconnectOne,
@@ -155,7 +156,7 @@ async function target(ctx: Ctx, item: unknown) {
   }
 }
 
-const plainLine = (value: unknown) => (typeof value === 'string' ? cleanLine(value, MOST_NAME) : '');
+const plainLine = (value: unknown) => (typeof value === 'string' ? cleanLine(withoutLogin(value), MOST_NAME) : '');
 
 /** As it is logged: what is no parameter, and could be a misspelled password, keeps only its name. */
 export function recordedBatch(groups: Groups): Groups {
