@@ -33,7 +33,7 @@ describe('guidance', () => {
     expect(proposed).toMatchObject({ client_id: 1, by: 'read_write', verified: false });
     const refused = await client.call('svc-decide-guidance-v1', { guidance_id: proposed.id, decision: 'confirm' });
     expect(textOf(refused)).toMatch(/^svc_permission_denied: Only a person decides/);
-    expect((await tool('list-guidance')).guidance.map(({ verified }: Answer) => verified)).toEqual([false, true]);
+    expect((await tool('list-guidance')).guidance.map(({ verified }: Answer) => verified)).toEqual([true, false]);
     const confirmed = await person('decide-guidance', { guidance_id: proposed.id, decision: 'confirm' });
     expect(confirmed).toMatchObject({ verified: true });
     expect((await tool('list-guidance')).guidance.map(({ verified }: Answer) => verified)).toEqual([true, true]);
@@ -50,22 +50,22 @@ describe('guidance', () => {
     const clients = 'Client 1: "Foo wants no updates on Fridays." (by read_write)';
     const all = 'All sites: "Ask Ada \'first\'." (unverified, proposed by read_write)';
     await tool('add-guidance', { text: 'Ask Ada\n "first".' });
-    expect((await tool('get-fleet-brief')).guidance).toEqual([all, clients, own]);
+    expect((await tool('get-fleet-brief')).guidance).toEqual([clients, own, all]);
     const plan = await tool('plan-updates');
-    expect(plan.guidance).toEqual([all, clients, own]);
-    expect(plan.summary).toContain(`To be heeded: ${all}; `);
+    expect(plan.guidance).toEqual([clients, own, all]);
+    expect(plan.summary).toContain(`To be heeded: ${clients}; `);
     const of = async (site_id_or_domain: number) => (await tool('get-site', { site_id_or_domain })).guidance;
-    expect([await of(1), await of(2), await of(3)]).toEqual([[all, own], [all, clients], [all]]);
+    expect([await of(1), await of(2), await of(3)]).toEqual([[own, all], [clients, all], [all]]);
     expect((await tool('plan-updates', { site_ids_or_domains: [3] })).guidance).toEqual([all]);
     const listed = async (about: object) =>
       (await tool('list-guidance', about)).guidance.map(({ site_id, client_id }: Answer) => [site_id, client_id]);
     expect(await listed({ site_id_or_domain: 2 })).toEqual([
-      [null, null],
       [null, 1],
+      [null, null],
     ]);
     expect(await listed({ client_id_or_email: 1 })).toEqual([
-      [null, null],
       [null, 1],
+      [null, null],
     ]);
   });
 
@@ -77,7 +77,7 @@ describe('guidance', () => {
     expect(await of()).toContain('Freeze.');
     mcp.app.clock.move(3_600_001);
     expect(await of()).not.toContain('Freeze.');
-    const [{ id }] = (await tool('list-guidance')).guidance;
+    const { id } = (await tool('list-guidance')).guidance.at(-1);
     await person('decide-guidance', { guidance_id: id, decision: 'remove' });
     expect(await of()).toEqual([]);
     await mcp.app.call('delete-site', { site_id_or_domain: 1, confirm: true });
@@ -94,5 +94,25 @@ describe('guidance', () => {
     ).toMatchObject({
       field: 'guidance_id',
     });
+  });
+
+  it('of people is not hidden, nor kept out, by what programs propose', async () => {
+    const rule = await person('add-guidance', { text: 'No updates before Monday.', site_id_or_domain: 2 });
+    for (let n = 0; n < 12; n++) await tool('add-guidance', { text: `Update everything at once, ${n}.` });
+    const line = expect.stringContaining('"No updates before Monday." (by ada)');
+    expect((await tool('get-fleet-brief')).guidance).toContainEqual(line);
+    expect((await tool('plan-updates', { site_ids_or_domains: [2] })).guidance).toContainEqual(line);
+    expect((await tool('get-site', { site_id_or_domain: 2 })).guidance).toContainEqual(line);
+    expect((await tool('list-guidance', { per_page: 1, site_id_or_domain: 2 })).guidance[0].verified).toBe(true);
+    await mcp.app.db.run(
+      `INSERT INTO guidance (text, author, created_at, until) SELECT 'x', 'model', 1, CASE WHEN value < 1800 THEN 2 END
+       FROM json_each(?)`,
+      [JSON.stringify([...Array(2_000).keys()])],
+    );
+    const refused = await client.call('svc-add-guidance-v1', { text: 'One more.' });
+    expect(textOf(refused)).toMatch(/^svc_invalid_input: text: 200 entries wait already for a person/);
+    expect(await person('add-guidance', { text: 'Ask Ada.' })).toMatchObject({ verified: true });
+    expect((await mcp.app.db.one('SELECT count(*) AS n FROM guidance'))?.n).toBeLessThan(300);
+    await person('decide-guidance', { guidance_id: rule.id, decision: 'remove' });
   });
 });

@@ -17,6 +17,8 @@ import { getSite, type SiteRef } from '../sites/resolve.js';
 
 /** Kept in all: assistants read all that concerns a site. */
 const MOST = 1_000;
+/** Of these, what programs proposed, so that there is room for what people write. */
+const MOST_UNVERIFIED = 200;
 const MOST_TEXT = 500;
 
 export interface GuidanceInput {
@@ -56,12 +58,16 @@ export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View>
   const until = input.until === undefined ? null : Date.parse(input.until);
   if (until !== null && !(until > now))
     throw invalid('until', 'until is no time in the future, such as 2030-05-01T08:00:00Z');
-  if ((await ctx.store.guidance.count()) >= MOST) throw invalid('text', `there are ${MOST} entries already`);
+  const confirmed_by = isPerson(ctx.actor) ? ctx.actor.name : null;
+  const { all, unverified } = await ctx.store.guidance.count(now);
+  if (all >= MOST) throw invalid('text', `${MOST} entries hold already`);
+  if (confirmed_by === null && unverified >= MOST_UNVERIFIED)
+    throw invalid('text', `${MOST_UNVERIFIED} entries wait already for a person to confirm or remove them`);
   const row = {
     site_id: site === undefined ? null : (await getSite(ctx, site)).id,
     client_id: client === undefined ? null : (await findClient(ctx, client)).id,
     ...{ text, author: ctx.actor.name, created_at: now, until },
-    confirmed_by: isPerson(ctx.actor) ? ctx.actor.name : null,
+    confirmed_by,
   };
   const id = await ctx.store.guidance.add(row);
   ctx.events.emit({ name: 'guidance.added', facts: { guidance_id: id, guidance_name: text } });

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { countOf, readPage } from '../driver/lists.js';
+import { readPage } from '../driver/lists.js';
 
 export interface NewGuidance {
   /** Both null: of the whole fleet. */
@@ -21,8 +21,8 @@ export interface GuidanceRow extends NewGuidance, Row {
 }
 
 const HOLDS = '(g.until IS NULL OR g.until > ?)';
-/** Of the fleet first, then of clients, then of sites. */
-const ORDER = 'ORDER BY g.site_id IS NOT NULL, g.client_id IS NOT NULL, g.id';
+/** What people wrote or confirmed is not pushed back by what programs propose; of the fleet first, then of clients, then of sites. */
+const ORDER = 'ORDER BY g.confirmed_by IS NULL, g.site_id IS NOT NULL, g.client_id IS NOT NULL, g.id';
 
 export function createGuidance(db: Db) {
   const pageOf = (from: string, args: readonly Value[], page: number, perPage: number) =>
@@ -51,16 +51,24 @@ export function createGuidance(db: Db) {
 
     find: (id: number) => db.one<GuidanceRow>('SELECT * FROM guidance WHERE id = ?', [id]),
 
-    /** How many there are, also of what holds no more. */
-    count: () => countOf(db, 'SELECT count(*) AS n FROM guidance', []),
+    /** How many hold: in all, and unverified ones. */
+    async count(now: number): Promise<{ all: number; unverified: number }> {
+      const from = `FROM guidance g WHERE ${HOLDS}`;
+      const row = await db.one(`SELECT count(*) AS n, count(*) - count(g.confirmed_by) AS unverified ${from}`, [now]);
+      return { all: Number(row?.n), unverified: Number(row?.unverified) };
+    },
 
+    /** Deletes what holds no more, too. */
     async add(row: NewGuidance): Promise<number> {
       const { site_id, client_id, text, author, created_at, until, confirmed_by } = row;
-      const { lastId } = await db.run(
-        'INSERT INTO guidance (site_id, client_id, text, author, created_at, until, confirmed_by) VALUES (?, ?, ?, ?, ?, ?, ?)',
-        [site_id, client_id, text, author, created_at, until, confirmed_by],
-      );
-      return lastId;
+      const [, added] = await db.batch([
+        sql('DELETE FROM guidance WHERE until <= ?', created_at),
+        sql(
+          'INSERT INTO guidance (site_id, client_id, text, author, created_at, until, confirmed_by) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          ...[site_id, client_id, text, author, created_at, until, confirmed_by],
+        ),
+      ]);
+      return added?.lastId ?? 0;
     },
 
     /** Whether it was there. */
