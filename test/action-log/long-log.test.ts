@@ -227,3 +227,28 @@ describe('others get their turns while it is read', () => {
     expect(await turnsOf(five)).toBeGreaterThanOrEqual(10);
   });
 });
+
+/** The number just below. */
+function below(value: number): number {
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, value);
+  bits.setBigInt64(0, bits.getBigInt64(0) - 1n);
+  return bits.getFloat64(0);
+}
+
+it('is read to its end where a site dates more changes than a part has at a time that is rounded up', async () => {
+  const { db, clock } = app.app;
+  const since = clock.now() - 200 * 86_400_000;
+  const rounded = Array.from({ length: 1_000 }, (_, i) => since + i).find((ms) => below(ms / 1000) * 1000 >= ms);
+  const created = below((rounded ?? 0) / 1000);
+  expect(created * 1000).toBe(rounded);
+  await db.run(
+    `INSERT INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created)
+     SELECT 1, 'y', value, 'plugin', 'updated', 'Item', 'nobody', 1, ? FROM json_each(?)`,
+    [created, JSON.stringify([...Array(5_001).keys()])],
+  );
+  const iso = (at: number) => new Date(at).toISOString();
+  const input = { since: iso(since), until: iso(since + 86_400_000), via: ['site'] };
+  expect((await app.run(person, 'search-changes', input)).body.total).toBe(5_001);
+  await db.run("DELETE FROM site_change WHERE source = 'y'");
+});

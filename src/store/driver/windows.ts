@@ -61,7 +61,8 @@ export async function* windows(db: Db, tables: readonly TimedRows[], span: Span)
       row === undefined ? [] : [Math.floor(Number(row.at) * (tables[at]?.unit ?? 1))],
     );
     if (starts.length === 0) break;
-    const since = Math.max(span.since, ...starts);
+    // In milliseconds a fraction of a second may be rounded up to what the window ends with: it would never get smaller.
+    const since = Math.max(span.since, Math.min(before - 1, Math.max(...starts)));
     yield { since, before };
     if (since <= span.since) return;
     before = since;
