@@ -40,6 +40,22 @@ describe('waves', () => {
     ]);
     expect(divided(sites, { ...any, canaries: 5 })[0]).toEqual([1, 2, 3, 4, 5]);
   });
+
+  it('look at the versions of a site no more often for many canaries than for one', () => {
+    const looks = (canaries: number) => {
+      let count = 0;
+      const watched = Array.from({ length: 200 }, (_, at) => ({
+        ...site(at + 1, []),
+        get items() {
+          count++;
+          return [`a${at % 50}`, 'b'];
+        },
+      }));
+      expect(divided(watched, { ...any, canaries })[0]).toHaveLength(canaries);
+      return count;
+    };
+    expect(looks(150)).toBe(looks(1));
+  });
 });
 
 describe('a window', () => {

@@ -51,21 +51,31 @@ export function divided(
 
 /** Sites that are up first; of those, whichever tries most versions that no other canary tries, with a guard if possible. */
 function canariesOf(sites: readonly WaveSite[], count: number): number[] {
-  const left = [...sites].sort((a, b) => rank(a) - rank(b) || a.site_id - b.site_id);
-  const tried = new Set<string>();
+  const left = [...sites]
+    .sort((a, b) => rank(a) - rank(b) || a.site_id - b.site_id)
+    .map(({ site_id, items, down }) => ({ site_id, items, down, news: items.length }));
+  // By version the sites that would get it: each version is looked at once, however many canaries there are.
+  const untried = new Map<string, (typeof left)[number][]>();
+  for (const site of left)
+    for (const item of site.items) {
+      const having = untried.get(item);
+      if (having === undefined) untried.set(item, [site]);
+      else having.push(site);
+    }
   const chosen: number[] = [];
   while (chosen.length < count && left.length > 0) {
     let best = 0;
-    let most = -1;
-    for (const [at, site] of left.entries()) {
+    for (let at = 1; at < left.length; at++) {
       // Only among those that are up, or else among those that are not.
-      if (site.down !== left[0]?.down) break;
-      const news = site.items.reduce((sum, item) => sum + (tried.has(item) ? 0 : 1), 0);
-      if (news > most) [best, most] = [at, news];
+      if (left[at]?.down !== left[0]?.down) break;
+      if ((left[at]?.news ?? 0) > (left[best]?.news ?? 0)) best = at;
     }
-    const [site] = left.splice(most > 0 ? best : 0, 1);
+    const [site] = left.splice(best, 1);
     if (site === undefined) break;
-    for (const item of site.items) tried.add(item);
+    for (const item of site.items) {
+      for (const other of untried.get(item) ?? []) other.news--;
+      untried.delete(item);
+    }
     chosen.push(site.site_id);
   }
   return chosen.sort((a, b) => a - b);
