@@ -12,7 +12,7 @@ let served: ServedPage;
 
 describe('a person who may approve', needs('chromium'), () => {
   beforeAll(async () => {
-    app = await ways({ sites: 1, connected: 1, pageFolder: await builtPage() });
+    app = await ways({ sites: 2, connected: 2, pageFolder: await builtPage() });
     served = await servePage(app.app);
     await app.rules({ preset: 'careful' });
   });
@@ -45,6 +45,18 @@ describe('a person who may approve', needs('chromium'), () => {
     expect((await call()).structuredContent).toMatchObject({ deleted: true });
     await page.reload();
     await card.getByText(/approved and done/).waitFor();
+    await page.context().close();
+  });
+
+  it('sees which site a batch removes, and which it only changes', async () => {
+    const key = await app.key();
+    await key('POST /sites/batch', { update: [{ id: 1, notes: 'n' }], delete: [2], suspend: [1] });
+    const page = await served.open(['read', 'approve']);
+    await page.goto(`${served.url}/approvals`);
+    const card = page.locator('.card', { hasText: 'in one call' });
+    await card.getByText(/^delete: id 2 · /).waitFor();
+    await card.getByText(/^update: id 1 · /).waitFor();
+    await card.getByText(/^suspend: id 1 · /).waitFor();
     await page.context().close();
   });
 

@@ -174,14 +174,20 @@ function linesOf(plan: unknown): string[] {
   return [...new Set(memberLines(plan, ''))];
 }
 
-function memberLines(plan: unknown, name: string): string[] {
+function memberLines(plan: unknown, name: string, among = false): string[] {
   if (plan === null || plan === undefined || plan === '' || LEFT_OUT.has(name)) return [];
   if (Array.isArray(plan))
-    return plan.map((item) => (typeof item === 'object' && item !== null ? itemOf(item) : String(item)));
+    return plan.map(
+      (item) =>
+        `${among ? `${name.replaceAll('_', ' ')}: ` : ''}${typeof item === 'object' && item !== null ? itemOf(item) : item}`,
+    );
   if (typeof plan !== 'object') return [name === '' ? String(plan) : `${name.replaceAll('_', ' ')}: ${plan}`];
   const { url, site_url = url, name: title, ...members } = plan as Record<string, unknown>;
-  if (typeof site_url !== 'string')
-    return Object.entries(plan).flatMap(([member, value]) => memberLines(value, member));
+  if (typeof site_url !== 'string') {
+    // Of several lists it matters which one an item is in: what is removed, and what is only changed.
+    const among = Object.values(plan).filter(Array.isArray).length > 1;
+    return Object.entries(plan).flatMap(([member, value]) => memberLines(value, member, among));
+  }
   const site = [title, t.address(site_url)].filter((part) => typeof part === 'string').join(' · ');
   return [site, ...Object.entries(members).flatMap(([member, value]) => memberLines(value, member))];
 }
