@@ -101,7 +101,7 @@ export function createStore(plain: Db, vault: Vault) {
     narrowedUpdates: createNarrowedUpdates(db),
     updatePlans: createUpdatePlans(db),
     // A plan is a note of a reading call.
-    rolloutPlans: createRolloutPlans(plain),
+    rolloutPlans: createRolloutPlans(plain, db),
     rollouts: createRollouts(db),
     policies: createPolicies(db),
     guards: createGuards(db),

@@ -121,6 +121,10 @@ describe('plans that wait', () => {
     expect((await discard(one.plan_id, read)).status).toBe(403);
     expect((await discard(one.plan_id)).body.message).toBe('The plan was discarded.');
     expect((await discard(one.plan_id)).body.code).toBe('svc_plan_not_found');
+    const operation = encodeURIComponent('DELETE /updates/plans/{plan_id}');
+    expect((await app.rest(`GET /actions?operation=${operation}`, read)).body.data).toEqual([
+      expect.objectContaining({ action: 'called', input: JSON.stringify({ plan_id: one.plan_id }) }),
+    ]);
     const start = (plan: { plan_id: string; digest: string }) =>
       app.rest('POST /rollouts', { body: { plan_id: plan.plan_id, digest: plan.digest } });
     expect((await start(one)).body.code).toBe('svc_plan_not_found');

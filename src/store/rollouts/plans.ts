@@ -50,7 +50,8 @@ const NOT_ASKED = `NOT EXISTS (SELECT 1 FROM approval a WHERE a.state IN ('waiti
   AND CASE WHEN json_valid(a.input) THEN a.input ->> 'plan_id' END = rollout_plan.id)`;
 const UNUSED = 'NOT EXISTS (SELECT 1 FROM rollout r WHERE r.plan_id = rollout_plan.id)';
 
-export function createRolloutPlans(db: Db) {
+/** @param recorded for what is a change: a plan is only a note of a reading call, but another caller may still need it */
+export function createRolloutPlans(db: Db, recorded: Db) {
   return {
     /**
      * One with this digest that lives at least until then, and has started nothing. Of the same maker: another one may
@@ -140,8 +141,11 @@ export function createRolloutPlans(db: Db) {
     /** Deletes one that can be listed as waiting, unless a person was asked to let it start. */
     async discard(id: string, now: number): Promise<'discarded' | 'asked' | 'unknown'> {
       const plan = `FROM rollout_plan WHERE id = ? AND ${UNUSED} AND ${FREE}`;
-      if ((await db.run(`DELETE ${plan} AND ${NOT_ASKED}`, [id, now])).changes === 1) return 'discarded';
-      return (await db.one(`SELECT 1 AS there ${plan}`, [id])) === undefined ? 'unknown' : 'asked';
+      // What is not done is no change that is recorded.
+      const found = await db.one(`SELECT ${NOT_ASKED} AS free ${plan}`, [now, id]);
+      if (found?.free !== 1) return found === undefined ? 'unknown' : 'asked';
+      const { changes } = await recorded.run(`DELETE ${plan} AND ${NOT_ASKED}`, [id, now]);
+      return changes === 1 ? 'discarded' : 'asked';
     },
 
     find(id: string): Promise<PlanRow | undefined> {
