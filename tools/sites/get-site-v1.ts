@@ -30,6 +30,6 @@ export default defineOperation({
       include_stats ? siteWithStats(ctx, record) : siteView(ctx, record),
       guidanceFor(ctx, [record.id], GUIDANCE),
     ]);
-    return guidance === undefined ? view : { ...view, guidance };
+    return guidance === undefined ? view : { ...view, guidance: guidance.lines };
   },
 });

@@ -69,7 +69,7 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
   const brief = withinBudget(briefOf(data, feed, now, from));
   return {
     ...brief,
-    ...(guidance === undefined ? {} : { guidance: guidance.map(short) }),
+    ...(guidance === undefined ? {} : { guidance: guidance.lines.map(short) }),
     ...(head === null ? {} : { log_head: `${head.id}:${head.hash}` }),
   };
 }

@@ -90,12 +90,15 @@ export async function decideGuidance(ctx: Ctx, id: number, decision: 'confirm' |
   return viewOf({ ...row, confirmed_by: decision === 'confirm' ? ctx.actor.name : row.confirmed_by });
 }
 
-/** What is to be heeded on these sites, or at all, in lines; undefined if there is nothing. */
+/**
+ * What people and programs say of these sites, or of all, in lines; undefined if there is nothing. `heeded`: the lines of what a
+ * person wrote or confirmed.
+ */
 export async function guidanceFor(
   ctx: Ctx,
   siteIds: readonly number[] | 'all',
   most: number,
-): Promise<string[] | undefined> {
+): Promise<{ lines: string[]; heeded: string[] } | undefined> {
   const now = ctx.clock.now();
   const { guidance } = ctx.store;
   const { items, total } = await (siteIds === 'all'
@@ -103,14 +106,17 @@ export async function guidanceFor(
     : guidance.heeded(siteIds, now, 1, most));
   if (total === 0) return undefined;
   const more = total > items.length ? [`${total - items.length} more: list-guidance-v1.`] : [];
-  return [...items.map(lineOf), ...more];
+  const heeded = items.filter(({ confirmed_by }) => confirmed_by !== null).map(lineOf);
+  return { lines: [...items.map(lineOf), ...more], heeded };
 }
 
 function lineOf({ site_id, client_id, text, author, until, confirmed_by }: GuidanceRow): string {
-  const of = site_id !== null ? `Site ${site_id}` : client_id !== null ? `Client ${client_id}` : 'All sites';
-  const state = confirmed_by === null ? 'unverified, proposed by' : 'by';
-  const ends = until === null ? '' : `, until ${isoTime(until)}`;
-  return `${of}: "${text.replaceAll('"', "'")}" (${state} ${siteWord(author)}${ends})`;
+  const of = site_id !== null ? `site ${site_id}` : client_id !== null ? `client ${client_id}` : 'all sites';
+  const ends = until === null ? '' : `until ${isoTime(until)}`;
+  const [by, said] = [siteWord(author), `"${text.replaceAll('"', "'")}"`];
+  // First, as lines may be cut.
+  if (confirmed_by === null) return `Unverified, proposed by ${by}, of ${of}: ${said}${ends && ` (${ends})`}`;
+  return `${of.charAt(0).toUpperCase()}${of.slice(1)}: ${said} (by ${by}${ends && `, ${ends}`})`;
 }
 
 function viewOf({ id, site_id, client_id, text, author, created_at, until, confirmed_by }: GuidanceRow): View {

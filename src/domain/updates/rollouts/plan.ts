@@ -75,12 +75,14 @@ export async function previewPlan(ctx: Ctx, input: PlanInput) {
   return guidedView(ctx, rules, items, left);
 }
 
-/** With what is to be heeded on these sites. */
+/** With what is said of these sites: our own words tell to heed only what a person has said. */
 async function guidedView(ctx: Ctx, rules: Rules, items: readonly Planned[], left: readonly LeftOut[]) {
   const view = planView(rules, items, left);
   const guidance = await guidanceFor(ctx, [...new Set(items.map(({ site_id }) => site_id))], GUIDANCE);
   if (guidance === undefined) return view;
-  return { ...view, summary: `${view.summary} To be heeded: ${guidance.join('; ')}.`, guidance };
+  const { lines, heeded } = guidance;
+  const told = heeded.length === 0 ? '' : ` To be heeded: ${heeded.join('; ')}.`;
+  return { ...view, summary: `${view.summary}${told}`, guidance: lines };
 }
 
 async function drawnUp(ctx: Ctx, input: PlanInput) {
