@@ -17,6 +17,7 @@ export function createIdempotency(db: Db, vault: Vault) {
   /** This process. Its own runs are never considered abandoned. */
   const owner = randomUUID();
   const place = (principal: string, key: string) => `idempotency:${principal}:${key}`;
+  const fingerprintPlace = (principal: string, key: string) => `idempotency_fingerprint:${principal}:${key}`;
 
   return {
     /** Claims the key, or returns its state. Runs of other processes that began before `abandonedBefore` are taken over. */
@@ -27,32 +28,31 @@ export function createIdempotency(db: Db, vault: Vault) {
       abandonedBefore: number,
     ): Promise<Claim> {
       // A call may hold a password, which could be guessed by its digest alone.
-      const call = { key, fingerprint: vault.derive(`idempotency:${fingerprint}`) };
-      const results = await db.batch([
-        sql(
-          `DELETE FROM idempotency WHERE principal = ? AND key = ? AND fingerprint = ? AND body IS NULL AND owner <> ? AND created_at < ?`,
-          principal,
-          call.key,
-          call.fingerprint,
-          owner,
-          abandonedBefore,
-        ),
+      const sealed = vault.seal(fingerprint, fingerprintPlace(principal, key));
+      const [added, found] = await db.batch([
         sql(
           `INSERT INTO idempotency (principal, key, fingerprint, owner, created_at) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT (principal, key) DO NOTHING`,
-          principal,
-          call.key,
-          call.fingerprint,
-          owner,
-          now,
+          ...[principal, key, sealed, owner, now],
         ),
-        sql('SELECT fingerprint, body FROM idempotency WHERE principal = ? AND key = ?', principal, call.key),
+        sql(
+          'SELECT fingerprint, body, owner, created_at FROM idempotency WHERE principal = ? AND key = ?',
+          principal,
+          key,
+        ),
       ]);
-      if ((results[1]?.changes ?? 0) > 0) return { state: 'claimed' };
-      const row = results[2]?.rows[0];
-      if (row?.fingerprint !== call.fingerprint) return { state: 'reused' };
-      if (typeof row.body !== 'string') return { state: 'running' };
-      return { state: 'done', body: vault.open(row.body, place(principal, call.key)) };
+      if ((added?.changes ?? 0) > 0) return { state: 'claimed' };
+      const row = found?.rows[0];
+      if (row === undefined || vault.open(String(row.fingerprint), fingerprintPlace(principal, key)) !== fingerprint)
+        return { state: 'reused' };
+      if (typeof row.body === 'string') return { state: 'done', body: vault.open(row.body, place(principal, key)) };
+      if (row.owner === owner || Number(row.created_at) >= abandonedBefore) return { state: 'running' };
+      const taken = await db.run(
+        `UPDATE idempotency SET owner = ?, created_at = ?
+         WHERE principal = ? AND key = ? AND body IS NULL AND owner = ? AND created_at = ?`,
+        [owner, now, principal, key, String(row.owner), Number(row.created_at)],
+      );
+      return { state: taken.changes > 0 ? 'claimed' : 'running' };
     },
 
     /** Stores the response of a claimed call. */

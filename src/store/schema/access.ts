@@ -84,8 +84,8 @@ CREATE TRIGGER web_session_user AFTER DELETE ON user BEGIN
   DELETE FROM login_link WHERE user_id = old.id;
 END;
 
--- One row per Idempotency-Key of one principal. The body is sealed: an answer may hold a token. The fingerprint of the call, which may
--- hold a password, depends on the secret key.
+-- One row per Idempotency-Key of one principal. The body is sealed, as an answer may hold a token; and the fingerprint, as by it a
+-- password in the call could be guessed.
 CREATE TABLE idempotency (
   principal TEXT NOT NULL,
   key TEXT NOT NULL,
@@ -98,4 +98,4 @@ CREATE TABLE idempotency (
   PRIMARY KEY (principal, key)
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_age ON idempotency (created_at);
-${refuseFormerKeys('idempotency', ['body'])}`;
+${refuseFormerKeys('idempotency', ['body', 'fingerprint'])}`;

@@ -33,8 +33,9 @@ export const SEALED: readonly SealedTable[] = [
   {
     table: 'idempotency',
     keys: ['principal', 'key'],
-    columns: ['body'],
-    place: (row) => `idempotency:${row.principal}:${row.key}`,
+    columns: ['body', 'fingerprint'],
+    place: (row, column) =>
+      `${column === 'body' ? 'idempotency' : 'idempotency_fingerprint'}:${row.principal}:${row.key}`,
   },
 ];
 
