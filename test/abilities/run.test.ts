@@ -166,7 +166,7 @@ describe('POST input (operations §1.4)', () => {
 
   it('takes UTF-8 with or without a mark, and refuses other encodings instead of spoiling letters', async () => {
     const text = '{"input":{"search":"Café"}}';
-    const send = (body: Buffer, charset: string) =>
+    const send = (body: Buffer<ArrayBuffer>, charset: string) =>
       call(LOOK, { method: 'POST', body, headers: { 'content-type': `application/json; charset=${charset}` } });
     for (const mark of ['', '\uFEFF']) expect((await send(Buffer.from(mark + text), 'utf-8')).body.search).toBe('Café');
     for (const charset of ['iso-8859-1', 'utf-8']) {

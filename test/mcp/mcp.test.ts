@@ -326,7 +326,7 @@ describe('/mcp', () => {
 
   it('reads messages as UTF-8 only', async () => {
     const text = JSON.stringify({ ...INITIALIZE, id: 'Café' });
-    const send = (body: Buffer) =>
+    const send = (body: Buffer<ArrayBuffer>) =>
       fetch(`${listener.url}/mcp`, { method: 'POST', headers: { ...ACCEPT, authorization: bearer.all }, body });
     expect((await send(Buffer.from(text))).status).toBe(200);
     const spoilt = await send(Buffer.from(text, 'latin1'));
