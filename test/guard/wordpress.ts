@@ -60,6 +60,8 @@ export class WordPressHost {
 
   async start(): Promise<void> {
     chmodSync(this.folder, 0o755);
+    mkdirSync(join(this.folder, 'compiled'));
+    if (USER.uid !== undefined) chownSync(join(this.folder, 'compiled'), USER.uid, USER.gid);
     // Debian's scripts are links into other packages; its wp-content contains nothing we need.
     execFileSync('cp', ['-rL', CORE, this.#core]);
     execFileSync('rm', ['-rf', join(this.#core, 'wp-content'), join(this.#core, '.htaccess')]);
@@ -142,6 +144,7 @@ export class WordPress {
   readonly #copied: boolean;
   readonly #workers: number;
   readonly #log: string;
+  readonly #compiled: string;
   #servers: ChildProcess[] = [];
 
   constructor(
@@ -158,6 +161,7 @@ export class WordPress {
     this.#port = port;
     this.#multisite = options.multisite === true;
     this.#log = options.log === true ? join(folder, 'php.log') : '';
+    this.#compiled = join(dirname(folder), 'compiled');
     this.content = options.content ?? join(folder, 'wp-content');
     this.url = `http://127.0.0.1:${port}/`;
   }
@@ -209,7 +213,10 @@ export class WordPress {
   /** Runs code on the command line: plain PHP; use `wp` to run inside WordPress. */
   php(code: string): string {
     const host = `$_SERVER['HTTP_HOST'] = '127.0.0.1:${this.#port}'; $_SERVER['REQUEST_URI'] = '/'; $_SERVER['REQUEST_METHOD'] = 'GET';`;
-    return execFileSync(PHP, ['-d', 'display_errors=stderr', '-r', `${host} ${code}`], {
+    // A process has nothing compiled yet, and WordPress is the same in each: reading it compiled takes a third of the time.
+    const compiled = ['opcache.enable_cli=1', 'opcache.file_cache_only=1', `opcache.file_cache=${this.#compiled}`];
+    const settings = ['display_errors=stderr', ...compiled].flatMap((one) => ['-d', one]);
+    return execFileSync(PHP, [...settings, '-r', `${host} ${code}`], {
       env: { ...process.env, TEST_SITE: this.#folder },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
