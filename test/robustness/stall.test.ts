@@ -121,12 +121,12 @@ function objectWith(schema: z.ZodTypeAny, name: string, json: string): string {
 
 let turn = 0;
 const inTurn = <T>(all: readonly T[]): T => all[turn++ % all.length] as T;
-/** The shapes to try for one field: all of them, or in the short run some in turn, for a list mostly lists. */
+/** The shapes to try for one field: all of them, or in the short run one in turn, for a list mostly lists. */
 function shapesFor(isList: boolean): [string, string][] {
   const names = Object.keys(SHAPES);
   const lists = Object.keys(LISTS);
-  const ofList = () => [inTurn(lists), inTurn(Object.keys(OTHERS))];
-  const chosen = SOAK ? names : isList ? ofList() : [inTurn(names)];
+  const ofList = () => inTurn(turn % 3 === 0 ? Object.keys(OTHERS) : lists);
+  const chosen = SOAK ? names : [isList ? ofList() : inTurn(names)];
   return chosen.map((name) => [name, SOAK ? writtenAs(name) : inFullSize(name)]);
 }
 
