@@ -13,16 +13,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { createProbe } from '../../src/outbound/probe/create.js';
-import { SOAK, shortOrLong } from '../robustness/soak.js';
+import { shortOrLong } from '../robustness/soak.js';
 import { bareSite } from '../support/bare-site.js';
 import { ADMIN, type Answer, type TestApp, testApp } from '../support/harness.js';
 import { has, needs } from '../support/needs.js';
 import { random } from '../support/processes/program.js';
 import { mountVolume, type Volume } from '../support/processes/volume.js';
 import {
-  BAD as ALL_BAD,
-  GOOD as ALL_GOOD,
+  BAD,
   folderOf,
+  GOOD,
   type Kind,
   killedAnywhere,
   NEW_VERSION,
@@ -40,10 +40,6 @@ import { zip } from './zip.js';
 
 const withVolume = has('a volume');
 const SITES = shortOrLong(6, 10);
-const [BAD, GOOD] = [ALL_BAD, ALL_GOOD].map((all) => all.filter(({ soak }) => SOAK || soak === undefined)) as [
-  Kind[],
-  Kind[],
-];
 /** Catches a site that never becomes healthy again; how long it takes is reported, and is no matter of a test. */
 const WORST_MS = 600_000;
 const BROKE = 'svc_update_rolled_back';

@@ -10,8 +10,6 @@ export type Files = Record<string, string | Buffer>;
 /** One kind of update. Omitted members are as in an ordinary plugin. */
 export interface Kind {
   name: string;
-  /** Only in the long run: another kind is found out, or passes, in the same way. */
-  soak?: true;
   /** Default: plugin; `single` = a plugin of one file. */
   what?: 'plugin' | 'theme' | 'single';
   /** Default 2.0. All themes share one slug, so each has its own version. */
@@ -71,9 +69,9 @@ const OPEN_ENDED =
   "if ( isset( $_GET['sitefleet'] ) ) $page = str_replace( array( '<body>', '</body>', '</html>', '</p>' ), array( '<body><div><main>', '', '', '</p></main></div>' ), $page );";
 
 export const BAD: readonly Kind[] = [
-  { name: 'hangs for half a minute', soak: true, code: on('init', 'sleep( 30 );'), slow: 30 },
+  { name: 'hangs for half a minute', code: on('init', 'sleep( 30 );'), slow: 30 },
   { name: 'is slow by 10 s', code: on('template_redirect', 'sleep( 10 );'), slow: 25 },
-  { name: 'PHP killed while it unpacks', soak: true, ends: 'failed', killed: 'upgrader_source_selection', slow: 25 },
+  { name: 'PHP killed while it unpacks', ends: 'failed', killed: 'upgrader_source_selection', slow: 25 },
   { name: 'PHP killed when the old version is gone', ends: 'failed', killed: 'upgrader_clear_destination', slow: 25 },
   {
     name: 'PHP killed during the rollback',
@@ -85,7 +83,7 @@ export const BAD: readonly Kind[] = [
     slow: 15,
   },
   { name: 'endless loop', code: on('init', 'set_time_limit( 1 ); while ( true ) { $x = 1; }'), slow: 12 },
-  { name: 'disk full while it unpacks', soak: true, full: 'upgrader_pre_download', ends: 'failed', slow: 10 },
+  { name: 'disk full while it unpacks', full: 'upgrader_pre_download', ends: 'failed', slow: 10 },
   {
     name: 'disk full when the old version is gone',
     code: FATAL,
@@ -105,7 +103,7 @@ export const BAD: readonly Kind[] = [
     paths: ['hello-world/'],
   },
   { name: 'fatal only on the login page', code: on('login_init', FATAL) },
-  { name: 'output before the headers', soak: true, code: 'echo "debug\\n"; flush();' },
+  { name: 'output before the headers', code: 'echo "debug\\n"; flush();' },
   {
     name: 'half of the text is gone',
     code: page("return preg_replace( '#<p>.*</p>#s', '', $page );"),
@@ -113,33 +111,28 @@ export const BAD: readonly Kind[] = [
   },
   { name: 'fatal on load', code: FATAL },
   { name: 'parse error', code: '$x = ;' },
-  { name: 'error of the compiler', soak: true, code: 'class K2_A {} class K2_A {}' },
-  { name: 'fatal only on the front page', soak: true, code: on('template_redirect', `if ( is_home() ) { ${FATAL} }`) },
+  { name: 'error of the compiler', code: 'class K2_A {} class K2_A {}' },
+  { name: 'fatal only on the front page', code: on('template_redirect', `if ( is_home() ) { ${FATAL} }`) },
   { name: 'fatal only in admin', code: `if ( is_admin() ) { ${FATAL} }` },
   { name: 'exception after output began', code: on('wp_footer', "flush(); throw new RuntimeException( 'late' );") },
-  { name: 'exit on load', soak: true, code: 'exit;' },
+  { name: 'exit on load', code: 'exit;' },
   {
     name: 'endless redirect',
     code: on('template_redirect', "wp_redirect( add_query_arg( 'again', uniqid() ) ); exit;"),
   },
   {
     name: 'redirects to another site',
-    soak: true,
     code: on('template_redirect', "wp_redirect( 'https://elsewhere.invalid/' ); exit;"),
   },
-  { name: 'memory hog', soak: true, code: on('init', "str_repeat( 'x', 500000000 );") },
-  { name: 'empty page with 200', soak: true, code: page("return '';") },
+  { name: 'memory hog', code: on('init', "str_repeat( 'x', 500000000 );") },
+  { name: 'empty page with 200', code: page("return '';") },
   { name: 'page without its end', code: on('wp_footer', 'exit;') },
   {
     name: 'front page is not found',
     code: on('template_redirect', 'global $wp_query; $wp_query->set_404(); status_header( 404 );'),
   },
-  {
-    name: 'locks visitors out',
-    soak: true,
-    code: on('template_redirect', "if ( ! is_user_logged_in() ) wp_die( 'No', 403 );"),
-  },
-  { name: 'for ever in maintenance', soak: true, code: on('template_redirect', "wp_die( 'Soon', 503 );") },
+  { name: 'locks visitors out', code: on('template_redirect', "if ( ! is_user_logged_in() ) wp_die( 'No', 403 );") },
+  { name: 'for ever in maintenance', code: on('template_redirect', "wp_die( 'Soon', 503 );") },
   {
     name: 'database error with 200',
     code: page("return str_replace( 'Welcome', 'Error establishing a database connection', $page );"),
@@ -167,7 +160,6 @@ export const BAD: readonly Kind[] = [
   },
   {
     name: 'a function that another plugin calls is gone',
-    soak: true,
     old: 'function k2_helper() {}',
     others: { caller: on('init', 'k2_helper();') },
   },
@@ -184,13 +176,11 @@ export const BAD: readonly Kind[] = [
   },
   {
     name: 'page cut off, of a theme without end tags',
-    soak: true,
     old: page(`${OPEN_ENDED} return $page;`),
     code: page(`${OPEN_ENDED} return is_home() ? strstr( $page, 'cherries', true ) : $page;`),
   },
   {
     name: 'deprecations before every page',
-    soak: true,
     code: "ini_set( 'display_errors', '1' ); error_reporting( E_ALL ); trigger_error( 'old', E_USER_DEPRECATED );",
   },
   {
@@ -198,19 +188,15 @@ export const BAD: readonly Kind[] = [
     code: on('wp_head', "ini_set( 'display_errors', '1' ); trigger_error( 'beware', E_USER_WARNING );"),
   },
   { name: 'fatal on every post, which nobody named', code: on('template_redirect', `if ( is_single() ) { ${FATAL} }`) },
-  {
-    name: 'fatal on every page, which nobody named',
-    soak: true,
-    code: on('template_redirect', `if ( is_page() ) { ${FATAL} }`),
-  },
-  { name: 'fatal in archives', soak: true, code: on('template_redirect', `if ( is_category() ) { ${FATAL} }`) },
-  { name: 'fatal in the search', soak: true, code: on('template_redirect', `if ( is_search() ) { ${FATAL} }`) },
+  { name: 'fatal on every page, which nobody named', code: on('template_redirect', `if ( is_page() ) { ${FATAL} }`) },
+  { name: 'fatal in archives', code: on('template_redirect', `if ( is_category() ) { ${FATAL} }`) },
+  { name: 'fatal in the search', code: on('template_redirect', `if ( is_search() ) { ${FATAL} }`) },
   { name: 'fatal where nothing is found', code: on('template_redirect', `if ( is_404() ) { ${FATAL} }`) },
   { name: 'fatal in the feed', code: on('rss2_head', FATAL) },
-  { name: 'feed that ends in the middle', soak: true, code: on('rss2_head', 'exit;') },
+  { name: 'feed that ends in the middle', code: on('rss2_head', 'exit;') },
   { name: 'fatal in the REST interface', code: on('rest_api_init', FATAL) },
-  { name: 'words before all data of REST', soak: true, code: on('rest_api_init', "echo 'debug';") },
-  { name: 'fatal on phones', soak: true, code: on('template_redirect', `if ( wp_is_mobile() ) { ${FATAL} }`) },
+  { name: 'words before all data of REST', code: on('rest_api_init', "echo 'debug';") },
+  { name: 'fatal on phones', code: on('template_redirect', `if ( wp_is_mobile() ) { ${FATAL} }`) },
   { name: 'keeps search engines away', code: "add_filter( 'wp_robots', 'wp_robots_no_robots' );" },
   {
     name: 'one request in three fails',
@@ -221,8 +207,8 @@ export const BAD: readonly Kind[] = [
   },
   // Seen only by logged-in users.
   { name: 'fatal on the dashboard', code: on('wp_dashboard_setup', FATAL) },
-  { name: 'blank dashboard', soak: true, code: on('load-index.php', 'exit;') },
-  { name: 'wp-admin ends in the middle', soak: true, code: on('in_admin_header', 'exit;') },
+  { name: 'blank dashboard', code: on('load-index.php', 'exit;') },
+  { name: 'wp-admin ends in the middle', code: on('in_admin_header', 'exit;') },
   {
     name: 'wp-admin asks for a login for ever',
     code: on('admin_init', `${IN_ADMIN} wp_redirect( wp_login_url() ); exit; }`),
@@ -239,7 +225,6 @@ export const BAD: readonly Kind[] = [
   },
   {
     name: 'admin-ajax.php is dead for logged-in users',
-    soak: true,
     code: on('admin_init', 'if ( wp_doing_ajax() && is_user_logged_in() ) exit;'),
   },
   {
@@ -250,7 +235,7 @@ export const BAD: readonly Kind[] = [
     name: 'refuses right passwords',
     code: "add_filter( 'authenticate', fn() => new WP_Error( 'no', 'No' ), 99 );",
   },
-  { name: 'needs a newer PHP', soak: true, code: '$size = "abc" |>| strlen( ... );' },
+  { name: 'needs a newer PHP', code: '$size = "abc" |>| strlen( ... );' },
   {
     name: 'fatal in a task that runs meanwhile',
     code: on('init', `if ( wp_doing_cron() ) { ${FATAL} }`),
@@ -262,7 +247,7 @@ export const BAD: readonly Kind[] = [
     what: 'theme',
     files: { 'index.php': THEME_PAGE, 'functions.php': `<?php ${FATAL}` },
   },
-  { name: 'theme with an empty page', soak: true, what: 'theme', version: '2.1', files: { 'index.php': '<?php\n' } },
+  { name: 'theme with an empty page', what: 'theme', version: '2.1', files: { 'index.php': '<?php\n' } },
 ];
 
 /** Updates during which PHP is killed at a random moment; every other version is a bad one. */
@@ -290,21 +275,12 @@ export const GOOD: readonly Kind[] = [
   { name: 'big', files: many(1_500, 3_000) },
   {
     name: 'changed text',
-    soak: true,
     code: page(
       "return str_replace( array( 'apples', 'pears', 'cherries' ), array( 'figs', 'dates', 'grapes' ), $page );",
     ),
   },
-  {
-    name: 'more text',
-    soak: true,
-    code: on('wp_footer', "echo '<p>', str_repeat( 'much more to read ', 200 ), '</p>';"),
-  },
-  {
-    name: 'a quarter less text',
-    soak: true,
-    code: page("return preg_replace( '# and about autumn.*wellingtons#s', '', $page );"),
-  },
+  { name: 'more text', code: on('wp_footer', "echo '<p>', str_repeat( 'much more to read ', 200 ), '</p>';") },
+  { name: 'a quarter less text', code: page("return preg_replace( '# and about autumn.*wellingtons#s', '', $page );") },
   {
     name: 'new script',
     code: on('wp_enqueue_scripts', "wp_enqueue_script( 'good', plugins_url( 'new.js', __FILE__ ) );"),
@@ -312,7 +288,6 @@ export const GOOD: readonly Kind[] = [
   },
   {
     name: 'new stylesheet',
-    soak: true,
     code: on('wp_enqueue_scripts', "wp_enqueue_style( 'good', plugins_url( 'new.css', __FILE__ ), array(), '2.0' );"),
     files: { 'new.css': 'p { color: green }' },
   },
@@ -328,11 +303,7 @@ export const GOOD: readonly Kind[] = [
     name: 'its first request fails',
     code: on('init', "if ( ! get_option( 'once' ) ) { update_option( 'once', 1 ); status_header( 503 ); exit; }"),
   },
-  {
-    name: 'title changed on purpose',
-    soak: true,
-    code: page("return str_replace( 'Shop of the tests', 'Orchard', $page );"),
-  },
+  { name: 'title changed on purpose', code: page("return str_replace( 'Shop of the tests', 'Orchard', $page );") },
   {
     name: 'moves its data for 12 s and says so',
     code: on(
@@ -380,7 +351,6 @@ export const GOOD: readonly Kind[] = [
   },
   {
     name: 'warnings and notices',
-    soak: true,
     code: 'trigger_error( "old", E_USER_DEPRECATED ); trigger_error( "beware", E_USER_WARNING ); $a = $undefined_k2 ?? $GLOBALS["nothing_k2"];',
   },
   {
@@ -403,24 +373,18 @@ export const GOOD: readonly Kind[] = [
   },
   {
     name: 'fails at what a visitor sends, and at nothing else',
-    soak: true,
     code: on('init', `if ( isset( $_GET['odd'] ) ) { ${FATAL} }`),
     visited: '?odd=1',
   },
   { name: 'inactive, and it would not even load', inactive: true, code: FATAL },
-  {
-    name: 'catches its own exception',
-    soak: true,
-    code: on('init', 'try { removed_function(); } catch ( Error $e ) { return; }'),
-  },
+  { name: 'catches its own exception', code: on('init', 'try { removed_function(); } catch ( Error $e ) { return; }') },
   {
     name: 'redirects its own old address',
-    soak: true,
     code: on('template_redirect', "if ( isset( $_GET['old'] ) ) { wp_redirect( home_url( '/' ) ); exit; }"),
   },
-  { name: 'packs the page', soak: true, code: page("return preg_replace( '/\\s+/', ' ', $page );") },
+  { name: 'packs the page', code: page("return preg_replace( '/\\s+/', ' ', $page );") },
   { name: 'talks about errors', code: on('wp_footer', "echo '<p>What a Fatal error or a Parse error is</p>';") },
-  { name: 'changes the login page', soak: true, code: "add_filter( 'login_message', fn() => '<p>Good morning</p>' );" },
+  { name: 'changes the login page', code: "add_filter( 'login_message', fn() => '<p>Good morning</p>' );" },
   { name: 'more headers and cookies', code: on('send_headers', "header( 'X-Good: 1' ); setcookie( 'good', '1' );") },
   { name: 'names beyond ASCII', files: { 'ä ö/ü – 1.txt': 'x', '日本.txt': 'y' } },
   {
@@ -429,7 +393,6 @@ export const GOOD: readonly Kind[] = [
   },
   {
     name: 'shows a notice in wp-admin',
-    soak: true,
     code: on(
       'admin_notices',
       'echo \'<div class="notice"><p>Now with more: <a href="https://more.example/">read</a></p></div>\';',
@@ -442,17 +405,13 @@ export const GOOD: readonly Kind[] = [
       "wp_add_dashboard_widget( 'k2', 'Sales', function () { echo '<p>None today</p>'; } );",
     ),
   },
-  {
-    name: 'renames a menu',
-    soak: true,
-    code: on('admin_menu', "global $menu; $menu[5][0] = 'News'; unset( $menu[10] );"),
-  },
+  { name: 'renames a menu', code: on('admin_menu', "global $menu; $menu[5][0] = 'News'; unset( $menu[10] );") },
   {
     name: 'asks for a second factor, and hides the login',
     code: `${on('wp_login', "wp_redirect( home_url( '/?code' ) ); exit;")} ${on('init', "if ( false !== strpos( $_SERVER['REQUEST_URI'], 'wp-login.php' ) && ! isset( $_GET['door'] ) ) { status_header( 404 ); exit; }")}`,
   },
-  { name: 'turns the heartbeat off', soak: true, code: on('init', "wp_deregister_script( 'heartbeat' );") },
-  { name: 'hides the toolbar', soak: true, code: "add_filter( 'show_admin_bar', '__return_false' );" },
+  { name: 'turns the heartbeat off', code: on('init', "wp_deregister_script( 'heartbeat' );") },
+  { name: 'hides the toolbar', code: "add_filter( 'show_admin_bar', '__return_false' );" },
   {
     name: 'stores something at every visit of wp-admin',
     code: on('admin_init', "update_option( 'k2_seen', microtime() );"),

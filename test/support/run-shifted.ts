@@ -26,7 +26,7 @@ const WITHOUT_DATES = [
   'test/jobs/crash.test.ts',
   'test/cluster/process-id.test.ts',
   'test/child/{mixed-faults,fleet,pace}.test.ts',
-  'test/mcp/{clients,stdio,budget,token-estimate,tool-choice,cut-lists}.test.ts',
+  'test/mcp/{clients,stdio,budget,token-estimate,tool-choice}.test.ts',
   'test/http/{pipeline,forgery,limits}.test.ts',
   'test/demo/{lines,fleet}.test.ts',
   'test/rest/{hostile,openapi-traffic,audits,pairs,site-state,live-events}.test.ts',
