@@ -36,7 +36,7 @@ import type { Log } from '../runtime/log.js';
 import { Slots } from '../runtime/slots.js';
 import { createLog } from '../runtime/telemetry/log.js';
 import { createMetrics, type Metrics } from '../runtime/telemetry/metrics.js';
-import type { Db } from '../store/driver/db.js';
+import type { Db, Statement } from '../store/driver/db.js';
 import { gatherReads } from '../store/driver/gathered-reads.js';
 import { gatherWrites } from '../store/driver/gathered-writes.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
@@ -274,6 +274,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
         small: () => context.store.leases.acquire('health', owner, context.clock.now(), 0),
         large: () => context.store.instance.proveRoom(),
       }),
+    // Statements of the serving thread that would hold it up.
+    read: (statements: readonly Statement[]) => db.read(statements),
     web_session: (change: SessionChange, context) => loggedSessionChange(context, change),
     mark_assistant: ({ type, id }: { type: Actor['type']; id: number }, { store: { users, keys }, clock: { now } }) =>
       (type === 'user' ? users : keys).markAssistant(id, now()),

@@ -22,7 +22,8 @@ import type { renderMetrics } from '../runtime/telemetry/prometheus.js';
 import { createReadiness } from '../runtime/telemetry/readiness.js';
 import { VERSION } from '../runtime/version.js';
 import type { SessionLimits } from '../store/access/web-sessions.js';
-import { gatherReads } from '../store/driver/gathered-reads.js';
+import type { Reads, Row } from '../store/driver/db.js';
+import { gatherReads, readsBy } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
@@ -129,10 +130,17 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const observe = instrumentStorage(metrics, log, clock);
   const reader =
     inline === null
-      ? await openReader(parts, (call) => {
-          observe(call);
-          if (call.failure === 'corrupt') integrity?.checkSoon();
-        })
+      ? await openReader(
+          parts,
+          (call) => {
+            observe(call);
+            if (call.failure === 'corrupt') integrity?.checkSoon();
+          },
+          {
+            serves: () => serves,
+            read: async (statements) => (await run({ task: 'read', payload: statements }, systemCaller())) as Row[][],
+          },
+        )
       : null;
   const path = databaseFile(config.db);
   const file = path === null ? null : monitorDatabaseFile(path, log);
@@ -283,8 +291,18 @@ interface Reader {
   close(): Promise<void>;
 }
 
-/** The reading connection of the serving thread. The schema is migrated first: a reader cannot do that. */
-async function openReader(parts: ServiceParts, observe: (call: DbCall) => void): Promise<Reader> {
+/** Up to this many sites no read takes long enough that others would notice. */
+const SMALL_FLEET = 1_000;
+
+/**
+ * The reading connection of the serving thread. The schema is migrated first: a reader cannot do that.
+ * @param engine reads what takes long with a large fleet, while this thread serves others. A server's reads block no thread
+ */
+async function openReader(
+  parts: ServiceParts,
+  observe: (call: DbCall) => void,
+  engine: Pick<Reads, 'read'> & { serves(): boolean },
+): Promise<Reader> {
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
   const writer = await openDb(config.db, { mode: 'writer', ...token });
@@ -297,7 +315,13 @@ async function openReader(parts: ServiceParts, observe: (call: DbCall) => void):
   }
   const raw = await openDb(config.db, { mode: 'reader', ...token });
   const observed = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
-  const store = createStore(raw.kind === 'remote' ? gatherReads(observed) : observed, vault);
+  const isLong = async () => {
+    if (!engine.serves()) return false;
+    const count = await observed.one('SELECT sum(n) AS n FROM site_count');
+    return Number(count?.n) > SMALL_FLEET;
+  };
+  const aside = readsBy(async (statements) => ((await isLong()) ? engine : observed).read(statements));
+  const store = raw.kind === 'remote' ? createStore(gatherReads(observed), vault) : createStore(observed, vault, aside);
   return { store, close: () => raw.close() };
 }
 

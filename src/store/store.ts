@@ -16,7 +16,7 @@ import { createLeases } from './cluster/leases.js';
 import { createMembers } from './cluster/members.js';
 import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
-import type { Db } from './driver/db.js';
+import type { Db, Reads } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
 import { createChangeSearch } from './fleet/change-search.js';
 import { createFleetDays } from './fleet/fleet-days.js';
@@ -81,44 +81,47 @@ import { createClassifications } from './vulnerabilities/classifications.js';
 import { createVulnerabilityFeeds } from './vulnerabilities/feed.js';
 import { createVulnerabilities } from './vulnerabilities/list.js';
 
-/** @param plain what a call only notes for itself (leases, idempotency keys) goes here, and is no change that is recorded */
-export function createStore(plain: Db, vault: Vault) {
+/**
+ * @param plain what a call only notes for itself (leases, idempotency keys) goes here, and is no change that is recorded
+ * @param aside where reads go that look at the rows of a whole fleet, and would hold up a thread that serves others
+ */
+export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
   const chain = createActionChain(plain);
   const { db, ...calls } = createRecordedCalls(plain, chain);
   return {
-    sites: createSites(db, vault),
+    sites: createSites(db, vault, aside),
     siteRecords: createSiteRecords(db),
     siteImport: createSiteImport(db),
     siteSettings: createSiteSettings(db, vault),
     siteStatus: createSiteStatus(db),
-    siteUpdates: createSiteUpdates(db),
+    siteUpdates: createSiteUpdates(db, aside),
     inventory: createInventory(db),
     inventoryLists: createInventoryLists(db),
-    updates: createUpdates(db),
+    updates: createUpdates(db, aside),
     updateRuns: createUpdateRuns(db),
     receipts: createReceipts(db),
     ignoredEverywhere: createIgnoredEverywhere(db),
-    narrowedUpdates: createNarrowedUpdates(db),
-    updatePlans: createUpdatePlans(db),
+    narrowedUpdates: createNarrowedUpdates(aside),
+    updatePlans: createUpdatePlans(aside),
     // A plan is a note of a reading call.
     rolloutPlans: createRolloutPlans(plain, db),
-    rollouts: createRollouts(db),
+    rollouts: createRollouts(db, aside),
     policies: createPolicies(db),
     guards: createGuards(db),
     sitePages: createSitePages(db),
-    safeChanges: createChanges(db),
+    safeChanges: createChanges(db, aside),
     quarantine: createQuarantine(db),
     findings: createFindings(db),
     vulnerabilityFeeds: createVulnerabilityFeeds(db),
     classifications: createClassifications(db),
     vulnerabilityAlerts: createVulnerabilityAlerts(db),
     vulnerabilities: createVulnerabilities(db),
-    fleetBrief: createFleetBrief(db),
+    fleetBrief: createFleetBrief(db, aside),
     marks: createMarks(db),
     changeSearch: createChangeSearch(db),
     sameTrouble: createSameTrouble(db),
-    fleetOffers: createFleetOffers(db),
-    fleetSearch: createFleetSearch(db),
+    fleetOffers: createFleetOffers(aside),
+    fleetSearch: createFleetSearch(db, aside),
     fleetDays: createFleetDays(db),
     liveChanges: createLiveChanges(db),
     clients: createClients(db),
@@ -130,10 +133,10 @@ export function createStore(plain: Db, vault: Vault) {
     mail: createMail(db),
     reportData: createReportData(db),
     fleetFigures: createFleetFigures(db),
-    timeTasks: createTimeTasks(db),
-    timeBuckets: createTimeBuckets(db),
+    timeTasks: createTimeTasks(db, aside),
+    timeBuckets: createTimeBuckets(db, aside),
     timeSettings: createTimeSettings(db),
-    costs: createCosts(db),
+    costs: createCosts(db, aside),
     guidance: createGuidance(db),
     jobs: createJobs(db),
     clockSteps: createClockSteps(plain),
@@ -150,7 +153,7 @@ export function createStore(plain: Db, vault: Vault) {
     settings: createSettings(db, vault),
     toolJobs: createToolJobs(db),
     waitingWork: createWaitingWork(db),
-    monitors: createMonitors(db, vault),
+    monitors: createMonitors(db, vault, aside),
     monitorClaims: createMonitorClaims(db, vault),
     monitorNetwork: createMonitorNetwork(db),
     monitorResults: createMonitorResults(db),

@@ -1,6 +1,6 @@
 /** Cost records and their targets. */
 
-import type { Db, Row, Statement, Value } from '../driver/db.js';
+import type { Db, Reads, Row, Statement, Value } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { insertRow, only, updateRow } from '../driver/rows.js';
@@ -62,7 +62,7 @@ function targetInserts(cost: string, targets: Partial<CostTargets>): Statement[]
   });
 }
 
-export function createCosts(db: Db) {
+export function createCosts(db: Db, aside: Reads) {
   const idsOf = (field: TargetField) => {
     const { column } = TARGETS[field];
     return `(SELECT json_group_array(${column}) FROM cost_target WHERE cost_id = c.id AND ${column} IS NOT NULL) AS ${field}`;
@@ -87,7 +87,7 @@ export function createCosts(db: Db) {
   };
 
   return {
-    ...createCostShares(db),
+    ...createCostShares(aside),
 
     /** One page in name order with the true total, in one snapshot. */
     async list(page: number, perPage: number): Promise<{ items: CostRow[]; total: number }> {

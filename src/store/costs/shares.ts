@@ -1,6 +1,6 @@
 /** Which costs cover a site or the sites of a client (operations §5.9). */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import type { CostFields } from './fields.js';
@@ -52,7 +52,7 @@ export interface CostGroupRow extends Row {
   held: string;
 }
 
-export function createCostShares(db: Db) {
+export function createCostShares(db: Reads) {
   return {
     /** Every cost and income, with the number of its sites. */
     ofFleet(): Promise<(CoveringCost & { sites: number })[]> {

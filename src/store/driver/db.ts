@@ -43,6 +43,9 @@ export interface Db {
   close(): Promise<void>;
 }
 
+/** The part of a database that reads. */
+export type Reads = Pick<Db, 'all' | 'one' | 'read'>;
+
 /**
  * A message for callers, instead of the general text for the kind of failure. It contains no paths: anyone may read it.
  */

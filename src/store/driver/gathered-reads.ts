@@ -3,7 +3,7 @@
  * the same turn of the event loop share one.
  */
 
-import type { Db, Row, Statement, Value } from './db.js';
+import type { Db, Reads, Row, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
 
 /** Maximum number of statements sent together: servers bound the size of an answer. */
@@ -69,20 +69,30 @@ export function gatherReads(db: Db): Db {
       waiting.push({ statements, resolve, reject });
     });
   };
-  const one = async (sql: string, args: readonly Value[] = []): Promise<Row[]> =>
-    (await read([{ sql, args }]))[0] ?? [];
+  const reads = readsBy(read);
 
   return {
     kind: db.kind,
     all: async <T extends Row = Row>(sql: string, args?: readonly Value[]) =>
-      READS.test(sql) ? ((await one(sql, args)) as T[]) : db.all<T>(sql, args),
+      READS.test(sql) ? reads.all<T>(sql, args) : db.all<T>(sql, args),
     one: async <T extends Row = Row>(sql: string, args?: readonly Value[]) =>
-      READS.test(sql) ? ((await one(sql, args))[0] as T | undefined) : db.one<T>(sql, args),
+      READS.test(sql) ? reads.one<T>(sql, args) : db.one<T>(sql, args),
     run: (sql, args) => db.run(sql, args),
     batch: (statements) => db.batch(statements),
     read,
     script: (sql) => db.script(sql),
     close: () => db.close(),
+  };
+}
+
+/** Single reads by means of one that takes several. */
+export function readsBy(read: Reads['read']): Reads {
+  const all = async <T extends Row>(sql: string, args: readonly Value[] = []) =>
+    ((await read([{ sql, args }]))[0] ?? []) as T[];
+  return {
+    read,
+    all,
+    one: async <T extends Row>(sql: string, args?: readonly Value[]) => (await all<T>(sql, args))[0],
   };
 }
 

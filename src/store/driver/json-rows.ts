@@ -5,17 +5,17 @@
  * For text and whole numbers only. JSON has no bytes, and SQLite writes a real with 15 digits into it.
  */
 
-import type { Db, Row, Statement } from './db.js';
+import type { Reads, Row, Statement } from './db.js';
 import { rowBuilder } from './values.js';
 
 interface JsonRows<T extends Row> {
   /** All rows of a SELECT that names these columns, in its order. */
-  all(db: Db, rows: Statement): Promise<T[]>;
+  all(db: Reads, rows: Statement): Promise<T[]>;
   /** The statement that `all` runs, to be read with others in one snapshot, and its rows. */
   statement(rows: Statement): Statement;
   parse(found: readonly Row[] | undefined): T[];
   /** The same with the first value of another SELECT, read in the same snapshot. */
-  page(db: Db, rows: Statement, count: Statement): Promise<{ items: T[]; total: number }>;
+  page(db: Reads, rows: Statement, count: Statement): Promise<{ items: T[]; total: number }>;
 }
 
 /** @param columns names under which the SELECTs answer the columns */

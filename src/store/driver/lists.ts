@@ -1,6 +1,6 @@
 /** Reads of lists: some rows, and how many there are in total. Both in one read, or they could show different states. */
 
-import type { Db, Row, Statement, Value } from './db.js';
+import type { Reads, Row, Statement, Value } from './db.js';
 import { offset } from './sql-fragments.js';
 
 export interface Listed<T> {
@@ -9,14 +9,14 @@ export interface Listed<T> {
 }
 
 /** Rows, and the `n` that another statement counts, in one snapshot. */
-export async function rowsAndTotal<T extends Row>(db: Db, rows: Statement, count: Statement): Promise<Listed<T>> {
+export async function rowsAndTotal<T extends Row>(db: Reads, rows: Statement, count: Statement): Promise<Listed<T>> {
   const [items = [], [counted] = []] = await db.read([rows, count]);
   return { items: items as T[], total: Number(counted?.n ?? 0) };
 }
 
 /** The same for one page of the rows: their statement is given without LIMIT and OFFSET. */
 export function readPage<T extends Row>(
-  db: Db,
+  db: Reads,
   { sql, args }: Statement,
   count: Statement,
   page: number,
@@ -27,7 +27,7 @@ export function readPage<T extends Row>(
 }
 
 /** The `n` that a statement counts. */
-export async function countOf(db: Db, sql: string, args: readonly Value[] = []): Promise<number> {
+export async function countOf(db: Reads, sql: string, args: readonly Value[] = []): Promise<number> {
   const row = await db.one(sql, args);
   return Number(row?.n ?? 0);
 }

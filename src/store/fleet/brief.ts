@@ -1,6 +1,6 @@
 /** The data of the fleet brief: per matter a count and its most urgent cases, in one snapshot. */
 
-import type { Db, Row, Statement } from '../driver/db.js';
+import type { Db, Reads, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { equal, type Fragment, fragment } from '../driver/sql-fragments.js';
 import { DONE_LOG, windows, within } from '../driver/windows.js';
@@ -154,7 +154,12 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
       "'stale:' || s.id || ifnull(':' || d.last_sync, '')",
       'd.last_sync',
       'site_detail d CROSS JOIN site s ON s.id = d.site_id',
-      fragment("s.status = 'connected' AND (d.last_sync < ? OR d.last_sync IS NULL)", at.stale_before),
+      // Not by OR, which keeps SQLite from the index.
+      fragment(
+        `s.status = 'connected' AND d.site_id IN (SELECT site_id FROM site_detail WHERE last_sync < ?
+          UNION ALL SELECT site_id FROM site_detail WHERE last_sync IS NULL)`,
+        at.stale_before,
+      ),
       'd.last_sync, s.id',
     ),
   };
@@ -204,7 +209,7 @@ interface CountedKind extends DoneKind {
   newest: number;
 }
 
-export function createFleetBrief(db: Db) {
+export function createFleetBrief(db: Db, aside: Reads) {
   /** What was completed since then, most frequent first. */
   async function doneSince({ since }: BriefClock): Promise<DoneKind[]> {
     const kinds = new Map<string, DoneKind>();
@@ -250,7 +255,7 @@ export function createFleetBrief(db: Db) {
       const not = (text: string) => `(SELECT count(*) FROM site s WHERE s.suspended = 0 AND ${text})`;
       const [done, rows] = await Promise.all([
         doneSince(at),
-        db.read([
+        aside.read([
           ...Object.values(matters).flat(),
           ...vulnerable(at.now, limit),
           sql(`SELECT count(*) AS n FROM ${failed}`, at.now, at.since),

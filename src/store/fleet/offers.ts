@@ -3,7 +3,7 @@
  * suspended sites, are left out.
  */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { type Fragment, fragment, join } from '../driver/sql-fragments.js';
@@ -51,7 +51,7 @@ function offered({ types, levels, search }: OfferedFilter): Fragment {
   ]);
 }
 
-export function createFleetOffers(db: Db) {
+export function createFleetOffers(db: Reads) {
   return {
     /** One page of items: WordPress itself first, then those on most sites. */
     items(filter: OfferedFilter, page: number, perPage: number): Promise<{ items: OfferedItem[]; total: number }> {

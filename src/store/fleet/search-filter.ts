@@ -145,7 +145,11 @@ function baseConditions(filter: FleetFilter): Fragment[] {
   if (monitor !== undefined) conditions.push(monitorCondition(monitor));
   if (offers !== undefined)
     conditions.push(
-      join([fragment('s.id IN (SELECT u.site_id FROM site_update u WHERE '), anyOffer(offers), fragment(')')]),
+      join([
+        fragment('EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ('),
+        anyOffer(offers),
+        fragment('))'),
+      ]),
     );
   for (const item of items)
     conditions.push(join([fragment('s.id IN (SELECT site_id FROM ('), itemRows(item), fragment('))')]));

@@ -11,9 +11,12 @@ export function groupQuery(filter: FleetFilter, by: GroupColumn): Fragment {
   const condition = siteCondition(filter);
   const ofDetail = (column: string) =>
     join([
-      fragment(`SELECT nullif(${column}, '') AS value, NULL AS id, count(*) AS count FROM site_detail d WHERE 1`),
+      // By the column as it is: an index has it in order.
+      fragment(
+        `SELECT nullif(v, '') AS value, NULL AS id, count FROM (SELECT ${column} AS v, count(*) AS count FROM site_detail d WHERE 1`,
+      ),
       within('d.site_id', condition),
-      fragment(' GROUP BY 1'),
+      fragment(` GROUP BY ${column})`),
     ]);
   switch (by) {
     case 'php':

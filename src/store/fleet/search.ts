@@ -1,9 +1,9 @@
 /** The fleet search: one page of rows with chosen columns, or counts by a value. */
 
-import type { Db, Row } from '../driver/db.js';
-import { sql } from '../driver/db.js';
-import { countOf } from '../driver/lists.js';
-import { fragment, join, offset } from '../driver/sql-fragments.js';
+import type { Db, Reads, Row } from '../driver/db.js';
+import { type Statement, sql } from '../driver/db.js';
+import { jsonRows } from '../driver/json-rows.js';
+import { type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
 import { CALLED_ALONE } from '../sites/called-alone.js';
 import { UNCLASSIFIED_SITES } from '../vulnerabilities/list.js';
 import {
@@ -23,8 +23,7 @@ interface GroupRow extends Row {
   count: number;
 }
 
-/** Site ids; with an item, pairs of site and package. */
-type Keys = (number | [number, number])[];
+const groupRows = jsonRows<GroupRow>(['value', 'id', 'count']);
 
 const FEED_READ = 'SELECT 1 FROM vulnerability_feed WHERE read_at IS NOT NULL';
 
@@ -129,7 +128,23 @@ function orderOf(order: SiteOrder | undefined): string {
   return `${ORDERS[order.by]}${order.descending ? ' DESC' : ' ASC'} NULLS LAST, `;
 }
 
-export function createFleetSearch(db: Db) {
+/** Filters by which few sites are found, or each is looked at briefly; others may take long with a large fleet. */
+const QUICK: ReadonlySet<string> = new Set([
+  'search',
+  'status',
+  'tags',
+  'clients',
+  'offers',
+] satisfies (keyof FleetFilter)[]);
+
+function isQuick(filter: FleetFilter, order: SiteOrder | undefined): boolean {
+  const asked = Object.entries(filter).filter(([, value]) =>
+    Array.isArray(value) ? value.length > 0 : value !== undefined,
+  );
+  return asked.every(([name]) => QUICK.has(name)) && (order === undefined || order.by === 'url');
+}
+
+export function createFleetSearch(db: Db, aside: Reads) {
   return {
     /** All plugins or themes that any site has or had. `alone` = 1: one site calls it so, and others otherwise. */
     async packages(kind: number): Promise<{ id: number; slug: string; name: string; alone: number }[]> {
@@ -178,18 +193,31 @@ export function createFleetSearch(db: Db) {
       order?: SiteOrder,
     ): Promise<{ rows: Row[]; total: number; sites: number; unknown: number | null }> {
       const [item] = filter.items;
-      const keys = await keysOf(db, filter, order);
-      const skip = offset(page, perPage);
-      const chosen = keys.slice(skip, skip + perPage);
-      const unknown = await countUnknown(db, filter);
-      const sites = item === undefined ? keys.length : new Set(keys.map((key) => (key as [number, number])[0])).size;
-      const rows = chosen.length === 0 ? [] : await columnsOf(db, chosen, item, columns);
-      return { rows, total: keys.length, sites, unknown };
+      const { page: keys, count } = keysOf(filter, order);
+      const reads = isQuick(filter, order) ? db : aside;
+      const [chosen = [], [counts] = [], unknown] = await reads.read([
+        sql(`${keys.text} LIMIT ? OFFSET ?`, ...keys.args, perPage, offset(page, perPage)),
+        sql(count.text, ...count.args),
+        ...countUnknown(filter),
+      ]);
+      const places = chosen.map(({ id, package_id }) => (item === undefined ? [id] : [id, package_id]));
+      const rows = chosen.length === 0 ? [] : await columnsOf(db, places, item, columns);
+      return {
+        rows,
+        total: Number(counts?.n ?? 0),
+        sites: Number(counts?.sites ?? 0),
+        unknown: unknown === undefined ? null : Number(unknown[0]?.n ?? 0),
+      };
     },
 
     /** Chosen columns of these sites, in their order. */
     columns(ids: readonly number[], columns: readonly SearchColumn[]): Promise<Row[]> {
-      return columnsOf(db, [...ids], undefined, columns);
+      return columnsOf(
+        db,
+        ids.map((id) => [id]),
+        undefined,
+        columns,
+      );
     },
 
     /** Values with their numbers of sites, the most frequent first. */
@@ -201,56 +229,56 @@ export function createFleetSearch(db: Db) {
     ): Promise<{ groups: GroupRow[]; total_groups: number; sites: number; unknown: number | null }> {
       const counted = groupQuery(filter, by);
       const condition = siteCondition(filter);
-      const [groups = [], totals = []] = await db.read([
+      const paged = groupRows.statement(
+        sql('SELECT * FROM g ORDER BY count DESC, value, id LIMIT ? OFFSET ?', perPage, offset(page, perPage)),
+      );
+      // Counted once, for the page and for their number.
+      const [[found] = [], unknown] = await aside.read([
         sql(
-          `SELECT * FROM (${counted.text}) ORDER BY count DESC, value, id LIMIT ? OFFSET ?`,
-          ...counted.args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(
-          `SELECT (SELECT count(*) FROM (${counted.text})) AS total_groups, (SELECT count(*) FROM site s${where(condition).text}) AS sites`,
+          `WITH g AS MATERIALIZED (${counted.text}) SELECT items, (SELECT count(*) FROM g) AS total_groups,
+             (SELECT count(*) FROM site s${where(condition).text}) AS sites FROM (${paged.sql})`,
           ...counted.args,
           ...condition.args,
+          ...paged.args,
         ),
+        ...countUnknown(filter),
       ]);
       return {
-        groups: groups as GroupRow[],
-        total_groups: Number(totals[0]?.total_groups ?? 0),
-        sites: Number(totals[0]?.sites ?? 0),
-        unknown: await countUnknown(db, filter),
+        groups: groupRows.parse(found === undefined ? undefined : [found]),
+        total_groups: Number(found?.total_groups ?? 0),
+        sites: Number(found?.sites ?? 0),
+        unknown: unknown === undefined ? null : Number(unknown[0]?.n ?? 0),
       };
     },
   };
 }
 
-/**
- * All matches in order, as one JSON text: a fleet's ids are read faster this way than a page and a count separately.
- */
-async function keysOf(db: Db, filter: FleetFilter, order?: SiteOrder): Promise<Keys> {
+/** All matches in order: sites, or with an item pairs of site and package; and how many there are. */
+function keysOf(filter: FleetFilter, order?: SiteOrder): { page: Fragment; count: Fragment } {
   const [item, ...others] = filter.items;
-  const query =
+  const from =
     item === undefined
-      ? join([
-          fragment('SELECT s.id AS k FROM site s'),
-          where(siteCondition(filter)),
-          fragment(` ORDER BY ${orderOf(order)}s.url_key, s.id`),
-        ])
+      ? join([fragment('FROM site s'), where(siteCondition(filter))])
       : join([
-          fragment('SELECT json_array(s.id, m.package_id) AS k FROM ('),
+          fragment('FROM ('),
           itemRows(item),
           fragment(') m CROSS JOIN site s ON s.id = m.site_id'),
           where(siteCondition({ ...filter, items: others })),
-          fragment(' ORDER BY s.url_key, s.id, m.package_id'),
         ]);
-  const value = item === undefined ? 'k' : 'json(k)';
-  const found = await db.one(`SELECT json_group_array(${value}) AS keys FROM (${query.text})`, query.args);
-  return JSON.parse(String(found?.keys ?? '[]'));
+  const [columns, counts, last] =
+    item === undefined
+      ? ['s.id', 'count(*) AS n, count(*) AS sites', '']
+      : ['s.id, m.package_id', 'count(*) AS n, count(DISTINCT s.id) AS sites', ', m.package_id'];
+  const ordered = `ORDER BY ${item === undefined ? orderOf(order) : ''}s.url_key, s.id${last}`;
+  return {
+    page: join([fragment(`SELECT ${columns}`), from, fragment(ordered)], ' '),
+    count: join([fragment(`SELECT ${counts}`), from], ' '),
+  };
 }
 
 async function columnsOf(
   db: Db,
-  keys: Keys,
+  keys: readonly (readonly unknown[])[],
   item: ItemFilter | undefined,
   columns: readonly SearchColumn[],
 ): Promise<Row[]> {
@@ -260,14 +288,14 @@ async function columnsOf(
     JOIN package p ON p.id = e.package_id
     LEFT JOIN site_update u ON u.site_id = s.id AND u.type = p.kind + 1 AND u.slug = p.slug AND u.ignored = 0`;
   return db.all(
-    `SELECT ${chosen} FROM json_each(?) k CROSS JOIN site s ON s.id = ${item === undefined ? 'k.value' : 'k.value ->> 0'}
+    `SELECT ${chosen} FROM json_each(?) k CROSS JOIN site s ON s.id = k.value ->> 0
      JOIN site_detail d ON d.site_id = s.id ${item === undefined ? '' : installed} ORDER BY k.key`,
     [JSON.stringify(keys), ...(item === undefined ? [] : [item.kind])],
   );
 }
 
-async function countUnknown(db: Db, filter: FleetFilter): Promise<number | null> {
+function countUnknown(filter: FleetFilter): Statement[] {
   const condition = unknownCondition(filter);
-  if (condition === undefined) return null;
-  return countOf(db, `SELECT count(*) AS n FROM site s WHERE ${condition.text}`, condition.args);
+  if (condition === undefined) return [];
+  return [sql(`SELECT count(*) AS n FROM site s WHERE ${condition.text}`, ...condition.args)];
 }

@@ -160,13 +160,15 @@ export function createAlertDeliveries(db: Db) {
       perPage: number,
     ): Promise<{ items: DeliveryRow[]; total: number }> {
       const { text, args } = join([equal('d.status', filter.status), equal('d.recipient_id', filter.recipient_id)]);
-      const from = `FROM alert_delivery d JOIN alert a ON a.id = d.alert_id JOIN alert_recipient r ON r.id = d.recipient_id WHERE 1${text}`;
       const rows = sql(
         `SELECT d.id, d.alert_id, d.recipient_id, r.name AS recipient, a.kind, a.site_id, d.status, d.attempts, d.next_try_at,
-           d.last_error, d.created_at, d.ended_at ${from} ORDER BY d.id DESC`,
+           d.last_error, d.created_at, d.ended_at
+         FROM alert_delivery d JOIN alert a ON a.id = d.alert_id JOIN alert_recipient r ON r.id = d.recipient_id
+         WHERE 1${text} ORDER BY d.id DESC`,
         ...args,
       );
-      return readPage<DeliveryRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args), page, perPage);
+      const count = sql(`SELECT count(*) AS n FROM alert_delivery d WHERE 1${text}`, ...args);
+      return readPage<DeliveryRow>(db, rows, count, page, perPage);
     },
 
     /**

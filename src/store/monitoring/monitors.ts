@@ -1,6 +1,6 @@
 /** Uptime monitors: settings, schedule and lists. Claims are in claims.ts, results in results.ts. */
 
-import type { Db, Row, Value } from '../driver/db.js';
+import type { Db, Reads, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, rowsAndTotal } from '../driver/lists.js';
 import { updateRow } from '../driver/rows.js';
@@ -115,7 +115,7 @@ function predicate(filter: MonitorFilter): { where: string; args: Value[] } {
   return { where: `${where} AND (${status.text})`, args: [...args, ...status.args] };
 }
 
-export function createMonitors(db: Db, vault: Vault) {
+export function createMonitors(db: Db, vault: Vault, aside: Reads) {
   return {
     one(siteId: number): Promise<MonitorRow | undefined> {
       return db.one<MonitorRow>(`SELECT ${COLUMNS} FROM monitor m ${OF_SITE} WHERE m.site_id = ?`, [siteId]);
@@ -147,7 +147,8 @@ export function createMonitors(db: Db, vault: Vault) {
         perPage,
         offset(page, perPage),
       );
-      return rowsAndTotal<MonitorRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
+      const reads = order.by === 'uptime_30d' ? aside : db;
+      return rowsAndTotal<MonitorRow>(reads, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
     },
 
     count(filter: MonitorFilter): Promise<number> {

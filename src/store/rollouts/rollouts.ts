@@ -5,7 +5,7 @@
  */
 
 import type { ROLLOUT_ITEM_STATES, ROLLOUT_STATES, WAVE_STATES } from '../../../schemas/rollout.js';
-import type { Db, Row, Statement } from '../driver/db.js';
+import type { Db, Reads, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { among, equal, IN } from '../driver/sql-fragments.js';
@@ -107,7 +107,7 @@ const TOLD = `SELECT r.*, (SELECT w.wave FROM rollout_wave w WHERE w.rollout_id 
     AND NOT EXISTS (SELECT 1 FROM rollout_wave b WHERE b.rollout_id = r.id AND b.wave < w.wave AND b.state <> 'done')) AS approval_wave
   FROM rollout r`;
 
-export function createRollouts(db: Db) {
+export function createRollouts(db: Db, aside: Reads) {
   return {
     /**
      * Starts the rollout of a plan, if it has this digest, has not lapsed, and has started none. Returns the rollout of
@@ -425,13 +425,13 @@ export function createRollouts(db: Db) {
 
     /** Items by wave and state. */
     async counts(id: string): Promise<Map<number, Counts>> {
-      const [rows = []] = await db.read([countsOf(id)]);
+      const [rows = []] = await aside.read([countsOf(id)]);
       return countsFrom(rows);
     },
 
     /** All about a rollout but its items: in one round trip, and as of one moment. */
     async details(id: string) {
-      const [rollout = [], waves = [], counts = [], runs = [], halted = []] = await db.read([
+      const [rollout = [], waves = [], counts = [], runs = [], halted = []] = await aside.read([
         sql(`${TOLD} WHERE r.id = ?`, id),
         wavesOf(id),
         countsOf(id),
@@ -451,7 +451,7 @@ export function createRollouts(db: Db) {
     items(id: string, states: readonly RolloutItemState[], page: number, perPage: number) {
       const { text, args } = among(STATE, states);
       return readPage<RolloutItem>(
-        db,
+        aside,
         sql(
           `SELECT p.site_id, s.url AS site_url, s.name AS site_name, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, p.wave,
              ${STATE} AS state, coalesce(i.code, w.code, '') AS code, coalesce(i.message, w.message, '') AS message, o.run_id,

@@ -1,6 +1,6 @@
 /** Items that were updated under protection, one row each: their current step, and how they ended. */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Db, Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
 import { assignments, insertRow, only } from '../driver/rows.js';
@@ -105,7 +105,7 @@ const NEW = [
 
 export type NewChange = Pick<ChangeRow, (typeof NEW)[number]>;
 
-export function createChanges(db: Db) {
+export function createChanges(db: Db, aside: Reads) {
   return {
     /** The facts needed to finish a run on a site; null = none of its items is open. */
     async runFacts(runId: string, siteId: number): Promise<string | null> {
@@ -261,7 +261,7 @@ export function createChanges(db: Db) {
         ...args,
         limit,
       );
-      return rowsAndTotal<HarmfulRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
+      return rowsAndTotal<HarmfulRow>(aside, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
     },
 
     /** Deletes items that were finished by then. */

@@ -61,6 +61,7 @@ CREATE INDEX safe_change_open ON safe_change (site_id, run_id, position) WHERE s
 CREATE INDEX safe_change_watch ON safe_change (watch_at, site_id) WHERE watch_at IS NOT NULL;
 CREATE INDEX safe_change_run_items ON safe_change (run_id, site_id);
 CREATE INDEX safe_change_site ON safe_change (site_id, started_at);
+CREATE INDEX safe_change_outcome ON safe_change (outcome, settled_at);
 CREATE INDEX safe_change_snapshot ON safe_change (snapshot) WHERE snapshot IS NOT NULL;
 
 -- Versions that broke a site, quarantined until a person lifts it.

@@ -1,6 +1,6 @@
 /** Sites: lists, lookups and records. */
 
-import { type Db, type Statement, StorageError, sql, type Value } from '../driver/db.js';
+import { type Db, type Reads, type Statement, StorageError, sql, type Value } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
 import { insertRow } from '../driver/rows.js';
 import { offset } from '../driver/sql-fragments.js';
@@ -61,7 +61,7 @@ const TAGS = `(SELECT json_group_array(json_object('id', id, 'name', name)) FROM
 
 const URL_ORDER = { columns: ['s.url_key', 's.id'] };
 
-export function createSites(db: Db, vault: Vault) {
+export function createSites(db: Db, vault: Vault, aside: Reads = db) {
   let adding: Promise<void> = Promise.resolve();
   const { seal } = createSecretSealer(vault);
 
@@ -134,7 +134,7 @@ export function createSites(db: Db, vault: Vault) {
     all(filter: SiteFilter): Promise<SiteRow[]> {
       const { where, args } = sitePredicate(filter);
       return siteRows.all(
-        db,
+        aside,
         sql(`SELECT ${LIST_COLUMNS} FROM site s WHERE ${where} ORDER BY s.url_key, s.id`, ...args),
       );
     },

@@ -1,7 +1,7 @@
 /** Buckets of hours: the clients they serve, and how much of each is used. */
 
 import { fold, needle } from '../../../schemas/fold.js';
-import type { Db, Row, Statement } from '../driver/db.js';
+import type { Db, Reads, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { insertRow, only, updateRow } from '../driver/rows.js';
@@ -70,7 +70,7 @@ function predicate(filter: BucketFilter): Fragment {
   ]);
 }
 
-export function createTimeBuckets(db: Db) {
+export function createTimeBuckets(db: Db, aside: Reads) {
   return {
     /** One page in title order with the true total. */
     async list(filter: BucketFilter, page: number, perPage: number) {
@@ -93,7 +93,7 @@ export function createTimeBuckets(db: Db) {
 
     /** How many buckets serve each client. */
     async countFor(clientIds: readonly number[]): Promise<Map<number, number>> {
-      const rows = await db.all(
+      const rows = await aside.all(
         `SELECT c.value AS client_id, (SELECT count(*) FROM time_bucket b WHERE ${SERVES.replace('?', 'c.value')}) AS n FROM json_each(?) c`,
         [JSON.stringify(clientIds)],
       );
@@ -105,7 +105,7 @@ export function createTimeBuckets(db: Db) {
      * is. A bucket without time is absent.
      */
     async used(periods: readonly BucketPeriod[], now: number): Promise<Map<number, number>> {
-      const rows = await db.all(
+      const rows = await aside.all(
         `SELECT bucket_id, sum(${rounded('seconds')}) AS used FROM (
            SELECT t.bucket_id, ${UNIT} AS unit, ${DIRECTION} AS direction,
              sum(max(0, min(ifnull(e.ended_at, clock.now), p.until) - max(e.started_at, p.since))) / 1000 AS seconds

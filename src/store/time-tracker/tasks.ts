@@ -1,6 +1,6 @@
 /** Tasks of the time tracker and their entries. A running timer is a row: it survives any restart. */
 
-import type { Db, Statement } from '../driver/db.js';
+import type { Db, Reads, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { insertRow, only } from '../driver/rows.js';
 import { offset } from '../driver/sql-fragments.js';
@@ -26,14 +26,14 @@ export type { PriceGroup, TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus 
 /** The task is still in the state in which it was checked. */
 const UNCHANGED = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';
 
-export function createTimeTasks(db: Db) {
+export function createTimeTasks(db: Db, aside: Reads) {
   return {
     /** One page with the true total, and the sums over all matches by price. */
     async list(filter: TaskFilter, at: TaskPage, now: number) {
       const where = predicate(filter, now);
       const column = at.orderby === 'title' ? 't.search' : `t.${at.orderby}`;
       const tail = `WHERE 1${where.text} ORDER BY ${column} ${at.order}, t.id ${at.order} LIMIT ? OFFSET ?`;
-      const [items = [], groups = []] = await db.read([
+      const [items = [], groups = []] = await aside.read([
         select(tail, [...where.args, at.perPage, offset(at.page, at.perPage)], now),
         sums('NULL', `'' AS payment_status`, where, now),
       ]);

@@ -1,7 +1,7 @@
 /** Updates by site, as the REST interface lists them, and ignored updates. */
 
 import { needle } from '../../../schemas/fold.js';
-import type { Db, Row, Statement } from '../driver/db.js';
+import type { Db, Reads, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
@@ -116,7 +116,7 @@ function offersStatement({ text, args }: Fragment): Statement {
   );
 }
 
-export function createSiteUpdates(db: Db) {
+export function createSiteUpdates(db: Db, aside: Reads) {
   return {
     /** Identifies the state of the list: different after every change that the list shows. */
     async revision(): Promise<string> {
@@ -131,10 +131,11 @@ export function createSiteUpdates(db: Db) {
       perPage: number,
     ): Promise<{ offers: SiteOffer[]; total: number; revision: string }> {
       const filter = { ...asked, texts: await unfoldedTexts(db, asked.search) };
-      const { sites, count } = isWholeFleet(filter) ? wholeFleet : filtered(filter);
+      const whole = isWholeFleet(filter);
+      const { sites, count } = whole ? wholeFleet : filtered(filter);
       const skip = offset(page, perPage);
       const ofPage = fragment(`s.id IN (SELECT site_id FROM (${sites.sql})) AND `, ...sites.args, perPage, skip);
-      const [revisions, counts, offers] = await db.read([
+      const [revisions, counts, offers] = await (whole ? db : aside).read([
         REVISION,
         count,
         offerRows.statement(offersStatement(join([ofPage, offerParts(filter)]))),

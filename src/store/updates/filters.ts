@@ -1,7 +1,7 @@
 /** Filters that narrow lists and runs of updates: by slug, level, and the tags and clients of the sites. */
 
 import { fold, needle } from '../../../schemas/fold.js';
-import type { Db } from '../driver/db.js';
+import type { Reads } from '../driver/db.js';
 import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { CALLED_ALONE } from '../sites/called-alone.js';
 import { idList } from '../sites/filter.js';
@@ -70,7 +70,7 @@ export function narrowingCondition(narrowing: Narrowing): Fragment {
 }
 
 /** SQLite folds ASCII only: the texts that match a search with other letters; undefined if it has none. */
-export async function unfoldedTexts(db: Db, search: string, which = ON_OFFER): Promise<string[] | undefined> {
+export async function unfoldedTexts(db: Reads, search: string, which = ON_OFFER): Promise<string[] | undefined> {
   const part = needle(search);
   if (/^\p{ASCII}*$/u.test(part)) return undefined;
   const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE ${which}`);
@@ -79,7 +79,7 @@ export async function unfoldedTexts(db: Db, search: string, which = ON_OFFER): P
 
 /** Which updates, with `u` as the update. */
 export async function narrowedCondition(
-  db: Db,
+  db: Reads,
   { narrowing, types, site_ids }: NarrowedQuery,
   which: string,
 ): Promise<Fragment> {
@@ -93,7 +93,7 @@ export async function narrowedCondition(
   ]);
 }
 
-export function createNarrowedUpdates(db: Db) {
+export function createNarrowedUpdates(db: Reads) {
   return {
     /** One page of visible updates, and the counts of all matches by type. */
     async page(query: NarrowedQuery, page: number, perPage: number) {

@@ -3,7 +3,7 @@
  * and ignored updates are left out; quarantined ones are listed, and outside every count.
  */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { type Fragment, IN, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
@@ -73,7 +73,7 @@ const HELD = 'u.ignored = 2';
 export const DOWN =
   's.unreached > 0 OR EXISTS (SELECT 1 FROM incident i WHERE i.site_id = s.id AND i.ended_at IS NULL)';
 
-export function createUpdatePlans(db: Db) {
+export function createUpdatePlans(db: Reads) {
   /** All items, with WordPress first, then those on most sites. */
   async function itemsOf(query: PlanQuery): Promise<PlanItem[]> {
     const outdated = JSON.stringify(query.outdated);

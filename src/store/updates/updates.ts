@@ -1,6 +1,6 @@
 /** Available updates, and which are ignored. Lists read stored rows and counters; nothing is computed per site. */
 
-import type { Db, Row, Statement } from '../driver/db.js';
+import type { Db, Reads, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { readPage } from '../driver/lists.js';
@@ -69,7 +69,7 @@ export const OFFER_COLUMNS = Object.entries(OFFER)
   .join(', ');
 const offers = jsonRows<FleetOffer>(Object.keys(OFFER));
 
-export function createUpdates(db: Db) {
+export function createUpdates(db: Db, aside: Reads = db) {
   return {
     /**
      * Visible updates of one page, and the counts of all matches by type. The counts are read first: they decide from
@@ -226,7 +226,7 @@ export function createUpdates(db: Db) {
       const rows = sql(
         `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug`,
       );
-      return readPage<IgnoredRow>(db, rows, sql(`SELECT count(*) AS n FROM (${entries})`), page, perPage);
+      return readPage<IgnoredRow>(aside, rows, sql(`SELECT count(*) AS n FROM (${entries})`), page, perPage);
     },
   };
 }
