@@ -128,14 +128,8 @@ function orderOf(order: SiteOrder | undefined): string {
   return `${ORDERS[order.by]}${order.descending ? ' DESC' : ' ASC'} NULLS LAST, `;
 }
 
-/** Filters by which few sites are found, or each is looked at briefly; others may take long with a large fleet. */
-const QUICK: ReadonlySet<string> = new Set([
-  'search',
-  'status',
-  'tags',
-  'clients',
-  'offers',
-] satisfies (keyof FleetFilter)[]);
+/** Filters by which few sites are found; others may have to look at each of a large fleet. */
+const QUICK: ReadonlySet<string> = new Set(['search', 'status', 'tags', 'clients'] satisfies (keyof FleetFilter)[]);
 
 function isQuick(filter: FleetFilter, order: SiteOrder | undefined): boolean {
   const asked = Object.entries(filter).filter(([, value]) =>

@@ -117,7 +117,8 @@ export function createSites(db: Db, vault: Vault, aside: Reads = db) {
         if (found !== null) return found;
       }
       const rows = pageStatement(sitePredicate(filter), URL_ORDER, { skip }, perPage);
-      return placedRows.page(db, rows, countStatement(filter));
+      // Not placed: SQLite leaves out what is not asked for.
+      return siteRows.page(db, rows, countStatement(filter));
     },
 
     /** The same, starting after a site, by its sort key. */
