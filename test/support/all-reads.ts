@@ -62,7 +62,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
 
 /** What each option is combined with in turn: some need another, and some change what others cost. */
 const BESIDE: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
-  'svc/search-fleet-v1': [{}, { plugin: 'plugin-1' }, { group_by: 'slug', has_update: ['plugins'] }],
+  'svc/search-fleet-v1': [{}, { plugin: 'plugin-1' }],
   'svc/build-report-v1': [{ client_id_or_email: 3, start_date: '2026-10-01', end_date: '2026-11-20' }],
   'svc/list-time-tasks-v1': [{}, { start_date: '2026-10-01', end_date: '2026-11-20' }],
   'GET /time-tracker': [{}, { dtsstart: '2026-10-01', dtsstop: '2026-11-20' }],

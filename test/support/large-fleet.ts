@@ -76,7 +76,7 @@ function statements(now: number): string[] {
     `INSERT INTO monitor_hour SELECT s, ${Math.floor(now / 3_600_000)} - k, 3600 - s % 60, s % 60, 0, 12, 900, 50, 200
      FROM ${series(sites, 's')}, ${series(12, 'k')}`,
     `INSERT INTO monitor_day SELECT s, ${Math.floor(now / DAY)} - k, 86400 - s % 600, s % 600, 0, 288, 9000, 50, 200
-     FROM ${series(sites, 's')}, ${series(30, 'k')}`,
+     FROM ${series(sites, 's')}, ${series(10, 'k')}`,
     `UPDATE monitor_engine SET summed_day = ${Math.floor(now / DAY) - 1}`,
     `INSERT OR REPLACE INTO fleet_day SELECT ${Math.floor(now / DAY)} - i, ${sites}, 3, 2, 5, 100, 20, 8e8, 1e5 FROM ${series(400)}`,
     `INSERT INTO site_certificate (site_id, status, good, issuer_o, valid_from, valid_to, last_check)
@@ -127,7 +127,7 @@ function statements(now: number): string[] {
     `INSERT INTO rollout_plan_item (plan_id, site_id, type, slug, name, old_version, new_version, level, protection, wave)
      SELECT 'plan_1', site_id, type, slug, name, old_version, new_version, 1, protection, site_id % 3 FROM update_run_item WHERE run_id = 'run_1'`,
     `INSERT INTO rollout (id, plan_id, digest, rules, state, actor, origin, started_at, ended_at, settled_at)
-     SELECT 'rollout_' || i, 'plan_' || i, 'd' || i, '{}', CASE i WHEN 1 THEN 'running' ELSE 'completed' END, 'admin', ${origin}, ${now} - i * 3600000, CASE WHEN i > 1 THEN ${now} END, CASE WHEN i > 1 THEN ${now} END FROM ${series(100)}`,
+     SELECT 'rollout_' || i, 'plan_' || i, 'd' || i, '{}', CASE i WHEN 1 THEN 'running' ELSE 'completed' END, 'admin', ${origin}, ${now} - i * 3600000, CASE WHEN i > 1 THEN ${now} END, CASE WHEN i > 1 THEN ${now} END FROM ${series(40)}`,
     `INSERT INTO rollout_wave (rollout_id, wave, sites, items) SELECT 'rollout_1', i, 3334, 3334 FROM ${series(2, 'i', 0)}`,
     `INSERT INTO rollout_site (rollout_id, site_id, wave) SELECT 'rollout_1', i, i % 3 FROM ${series(sites)}`,
     // What waits.
@@ -141,9 +141,9 @@ function statements(now: number): string[] {
     `INSERT INTO policy (id, name, name_key, enabled, definition, changed_by, changed_at, due_at) VALUES (1, 'Nightly', 'nightly', 0, '{"schedule":{"at":"02:00"}}', 'admin', ${now}, ${now})`,
     // What is noted beside them.
     `INSERT INTO cost (id, name, type, license_type, cost_status, price, renewal_type, last_renewal, created_at, updated_at)
-     SELECT i, 'Cost ' || i, 'subscription', 'multi_site', 'active', '12.50', 'monthly', '2026-01-01', ${now}, ${now} FROM ${series(100)}`,
+     SELECT i, 'Cost ' || i, 'subscription', 'multi_site', 'active', '12.50', 'monthly', '2026-01-01', ${now}, ${now} FROM ${series(40)}`,
     `INSERT INTO cost_target (cost_id, site_id, client_id, tag_id)
-     SELECT i, CASE WHEN i % 3 = 0 THEN i END, CASE WHEN i % 3 = 1 THEN i END, CASE WHEN i % 3 = 2 THEN 1 + i % ${tags} END FROM ${series(100)}`,
+     SELECT i, CASE WHEN i % 3 = 0 THEN i END, CASE WHEN i % 3 = 1 THEN i END, CASE WHEN i % 3 = 2 THEN 1 + i % ${tags} END FROM ${series(40)}`,
     `INSERT INTO guidance (site_id, client_id, text, author, created_at) SELECT CASE WHEN i % 2 THEN i END, CASE WHEN i % 2 = 0 THEN 1 + i % ${clients} END, 'Mind this.', 'Ada', ${now} - i FROM ${series(1000)}`,
     `INSERT INTO audit (site_id, strategy, status, requested_at, finished_at, response_code, performance, seo, accessibility, best_practices)
      SELECT i, CASE k WHEN 1 THEN 'desktop' ELSE 'mobile' END, 'completed', ${now} - i, ${now} - i, 200, i % 100, 90, 90, 90 FROM ${series(sites)}, ${series(2, 'k')}`,
