@@ -6,6 +6,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openWriter } from '../../bench/lib/database.js';
 import { tempFolder, tracked } from '../support/cleanup.js';
 import { builtProgram } from '../support/processes/built-program.js';
 import { program as programOf } from '../support/processes/program.js';
@@ -64,6 +65,47 @@ it('comes back after it died, and what is not under way then works', async () =>
     await expect.poll(() => existsSync(join(folder, 'died'))).toBe(true);
     let tries = 0;
     await expect.poll(() => addTag(`after ${++tries}`), { interval: 100 }).toBe(200);
+  } finally {
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    await gone;
+  }
+});
+
+it('reads for the serving thread what would hold it up with a large fleet', async () => {
+  const program = await builtProgram();
+  const folder = tempFolder('engine-reads');
+  const db = await openWriter(`file:${join(folder, 'fleet.db')}`);
+  const text = (what: string) => `'https://s' || value || '.example/' AS ${what}`;
+  await db.run(`INSERT INTO site (id, url, url_key, name, search, created_at)
+    SELECT value, ${text('url')}, ${text('url_key')}, 'Site', 'site', 0 FROM generate_series(1, 1001)`);
+  await db.run("INSERT INTO site_detail (site_id, php_version) SELECT id, '8.3' FROM site");
+  await db.close();
+  const [mine, main, engine] = ['watch.cjs', 'main', 'engine'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  // Each thread leaves a mark when it counts sites by version.
+  writeFileSync(
+    mine,
+    `const { isMainThread } = require('node:worker_threads');
+     const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve('libsql'))});
+     const { prepare } = Database.prototype;
+     Database.prototype.prepare = function (sql) {
+       if (sql.includes('GROUP BY d.php_version')) require('node:fs').writeFileSync(isMainThread ? ${JSON.stringify(main)} : ${JSON.stringify(engine)}, '');
+       return prepare.call(this, sql);
+     };`,
+  );
+  const child = serve(program, mine, folder);
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { abilities, user, password } = JSON.parse(line.toString('utf8')) as Record<string, string>;
+    const answer = await fetch(`${abilities}/svc/search-fleet-v1/run?input[group_by]=php`, {
+      headers: { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
+    });
+    expect(await answer.json()).toMatchObject({ groups: [{ value: '8.3', count: 1001 }], total: 1001 });
+    expect([main, engine].map((mark) => existsSync(mark))).toEqual([false, true]);
   } finally {
     const gone = once(child, 'exit');
     child.kill('SIGTERM');
