@@ -15,6 +15,7 @@ import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
 } from '@modelcontextprotocol/server';
+import { declaresTasks, TASKS_REQUIRED, taskParams } from '../../src/surfaces/mcp/tasks.js';
 import {
   listed,
   PLAIN,
@@ -28,8 +29,10 @@ import {
   wait,
 } from './content.js';
 
+import { answerOf, asking, later } from './tasks.js';
+
 type Outcome = CallToolResult | InputRequiredResult;
-type Fixture = (ctx: ServerContext) => Promise<Outcome>;
+type Fixture = (ctx: ServerContext, args: Record<string, unknown>) => Promise<Outcome>;
 
 const states = createRequestStateCodec<{ round: number }>({ key: 'a key for tests only, 32 bytes long' });
 
@@ -132,6 +135,47 @@ const TOOLS: Record<string, Fixture> = {
     }),
 };
 
+/** Tools whose work is a task for clients that declare tasks. */
+const TASK_TOOLS: Record<string, Fixture> = {
+  greet: async (_ctx, { name }) => said(`Hello, ${name}!`),
+  slow_compute: async (ctx, { seconds }) => {
+    const ms = Number(seconds) * 1000;
+    if (declaresTasks(capabilities(ctx)))
+      return later(ms, { status: 'completed', result: said(`Computed for ${seconds} s.`) });
+    await wait(ms);
+    return said(`Computed for ${seconds} s.`);
+  },
+  failing_job: async (ctx) => {
+    requireTasks(ctx);
+    return later(300, { status: 'completed', result: { ...said('The job failed.'), isError: true } });
+  },
+  protocol_error_job: async (ctx) => {
+    requireTasks(ctx);
+    return later(300, { status: 'failed', error: { code: -32603, message: 'The job broke.' } });
+  },
+  confirm_delete: async (ctx, { filename }) => {
+    requireTasks(ctx);
+    return asking({ confirm: form(`Delete ${filename}?`, 'confirm', 'boolean') }, () => said(`Deleted ${filename}.`));
+  },
+  multi_input: async (ctx) => {
+    requireTasks(ctx);
+    const both = { first: form('What is your name?', 'name'), second: form('And hers?', 'name') };
+    return asking(both, () => said('Both are known.'));
+  },
+  test_tool_with_task: async (ctx) => {
+    requireTasks(ctx);
+    const content = accepted(ctx, 'user_name');
+    if (content === undefined)
+      return inputRequired({ inputRequests: { user_name: form('What is your name?', 'name') } });
+    return later(100, { status: 'completed', result: said(`Hello, ${String(content.name)}!`) });
+  },
+};
+Object.assign(TOOLS, TASK_TOOLS);
+
+function requireTasks(ctx: ServerContext): void {
+  if (!declaresTasks(capabilities(ctx))) throw new MissingRequiredClientCapabilityError(TASKS_REQUIRED);
+}
+
 async function withState(ctx: ServerContext): Promise<Outcome> {
   if ((await roundOf(ctx)) === 1 && accepted(ctx, 'confirm') !== undefined) return said('state-ok');
   const inputRequests = { confirm: form('Please confirm', 'ok', 'boolean') };
@@ -163,8 +207,14 @@ export function withModernFixtures(server: Server): Server {
   });
   server.setRequestHandler('tools/call', async (request, ctx) => {
     const fixture = TOOLS[request.params.name];
-    return fixture === undefined ? otherwise('tools/call', request, ctx) : fixture(ctx);
+    return fixture === undefined ? otherwise('tools/call', request, ctx) : fixture(ctx, request.params.arguments ?? {});
   });
+  for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update'] as const)
+    server.setRequestHandler(
+      method,
+      { params: taskParams },
+      async (params, ctx) => answerOf(method, params.taskId, ctx) ?? otherwise(method, { params }, ctx),
+    );
   server.setRequestHandler('prompts/list', async (request, ctx) => {
     const { prompts } = (await otherwise('prompts/list', request, ctx)) as { prompts: [] };
     return { prompts: [...prompts, ...PROMPT_ENTRIES, { name: ASKING_PROMPT, description: 'Fixture.' }] };

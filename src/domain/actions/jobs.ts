@@ -114,16 +114,7 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
   const [job, errors, list] = id.includes('\0')
     ? []
     : await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id), ctx.store.jobs.items(id, page, perPage)]);
-  if (job === undefined || errors === undefined || list === undefined) {
-    throw new ServiceError(
-      'svc_job_not_found',
-      'There is no job with this id. Jobs are kept for 24 hours after they end.',
-      {
-        field: 'job_id',
-        advice: 'Use the job_id from a queued answer.',
-      },
-    );
-  }
+  if (job === undefined || errors === undefined || list === undefined) throw jobNotFound();
   const processed = job.succeeded + job.failed;
   const timedOut = job.timed_out === 1;
   const { known_sites: sites, items_done, items_planned: items_total } = job;
@@ -151,6 +142,17 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
     ...(timedOut ? { job_error_code: 'timeout', job_error_message: TIMED_OUT } : {}),
     ...itemsView(job.type, list, page, perPage),
   };
+}
+
+export function jobNotFound(): ServiceError {
+  return new ServiceError(
+    'svc_job_not_found',
+    'There is no job with this id. Jobs are kept for 24 hours after they end.',
+    {
+      field: 'job_id',
+      advice: 'Use the job_id from a queued answer.',
+    },
+  );
 }
 
 const CANCELLED =

@@ -41,7 +41,7 @@ export interface ListedJob
   type: JobType | ToolJobType;
 }
 
-interface JobError extends Row {
+export interface JobError extends Row {
   site_id: number;
   code: string;
   message: string;
@@ -89,6 +89,34 @@ export interface ItemCounts {
   whole: number;
 }
 
+export interface OutcomeCounts {
+  done: number;
+  undone: number;
+  errors: number;
+  /** Sites on which an item was done. */
+  sites: number;
+}
+
+/** What a job has done: the first of each kind, and how many there are. */
+export interface JobOutcome {
+  /** Ids of sites that succeeded. */
+  sites: number[];
+  done: JobItemRow[];
+  /** Items that failed, or whose outcome is unknown. */
+  undone: JobItemRow[];
+  /** Errors of sites as a whole. */
+  errors: JobError[];
+  counts: OutcomeCounts;
+  /** Done items by their type, where they have one. */
+  types: Map<string, number>;
+  cancelled: boolean;
+  /** When the last of its sites ended; null = none has. */
+  last_at: number | null;
+}
+
+/** Its error is of the site as a whole: no item of it has failed. */
+const WHOLE = `s.state IN (${FAILED}, ${REFUSED}) AND s.code <> ''
+  AND NOT EXISTS (SELECT 1 FROM job_item i WHERE i.job_id = s.job_id AND i.position = s.position AND i.done <> 1)`;
 const UNDER_WAY = `FROM job_site s WHERE s.job_id = j.id AND s.state = ${STARTED} AND s.items_planned > 0`;
 const PROGRESS = `SELECT j.*, (SELECT count(*) ${UNDER_WAY}) AS known_sites, (SELECT total(s.items_done) ${UNDER_WAY}) AS items_done,
   (SELECT total(s.items_planned) ${UNDER_WAY}) AS items_planned,
@@ -199,15 +227,60 @@ export function createJobs(db: Db) {
         sql(
           `SELECT count(*) FILTER (WHERE done = 1) AS done, count(*) FILTER (WHERE done <> 1) AS failed,
              count(DISTINCT CASE done WHEN 1 THEN site_id END) AS sites,
-             (SELECT count(*) FROM job_site s WHERE s.job_id = ? AND s.state IN (${FAILED}, ${REFUSED}) AND s.code <> ''
-               AND NOT EXISTS (SELECT 1 FROM job_item i
-                 WHERE i.job_id = s.job_id AND i.position = s.position AND i.done <> 1)) AS whole
+             (SELECT count(*) FROM job_site s WHERE s.job_id = ? AND ${WHOLE}) AS whole
            FROM job_item WHERE job_id = ?`,
           id,
           id,
         ),
       ]);
       return { items: items as JobItemRow[], counts: counts[0] as unknown as ItemCounts };
+    },
+
+    /** What a job has done, in the order of its sites. @param limit of each list */
+    async outcome(id: string, limit: number): Promise<JobOutcome> {
+      const items = (which: string) =>
+        sql(
+          `SELECT site_id, facts FROM job_item WHERE job_id = ? AND done ${which} 1 ORDER BY position, number LIMIT ?`,
+          id,
+          limit,
+        );
+      const whole = `FROM job_site s WHERE s.job_id = ? AND ${WHOLE}`;
+      const [sites = [], done = [], undone = [], errors = [], types = [], counts = []] = await db.read([
+        sql(
+          `SELECT site_id FROM job_site WHERE job_id = ? AND state = ${SUCCEEDED} ORDER BY position LIMIT ?`,
+          id,
+          limit,
+        ),
+        items('='),
+        items('<>'),
+        sql(`SELECT s.site_id, s.code, s.message ${whole} ORDER BY s.position LIMIT ?`, id, limit),
+        sql(
+          `SELECT facts ->> 'type' AS type, count(*) AS n FROM job_item WHERE job_id = ? AND done = 1 GROUP BY 1`,
+          id,
+        ),
+        sql(
+          `SELECT (SELECT count(*) FROM job_item WHERE job_id = j.id AND done = 1) AS done,
+             (SELECT count(*) FROM job_item WHERE job_id = j.id AND done <> 1) AS undone,
+             (SELECT count(DISTINCT site_id) FROM job_item WHERE job_id = j.id AND done = 1) AS sites,
+             (SELECT count(*) ${whole}) AS errors,
+             EXISTS (SELECT 1 FROM job_site WHERE job_id = j.id AND code = 'svc_cancelled') AS cancelled,
+             (SELECT max(finished_at) FROM job_site WHERE job_id = j.id) AS last_at
+           FROM job j WHERE j.id = ?`,
+          id,
+          id,
+        ),
+      ]);
+      const { last_at = null, cancelled = 0, ...numbers } = counts[0] ?? {};
+      return {
+        sites: sites.map(({ site_id }) => Number(site_id)),
+        done: done as JobItemRow[],
+        undone: undone as JobItemRow[],
+        errors: errors as JobError[],
+        counts: { done: 0, undone: 0, errors: 0, sites: 0, ...numbers },
+        types: new Map(types.map(({ type, n }) => [String(type), Number(n)])),
+        cancelled: cancelled === 1,
+        last_at: last_at === null ? null : Number(last_at),
+      };
     },
 
     /** What a job has done on one of its sites. */

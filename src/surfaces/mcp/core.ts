@@ -11,6 +11,7 @@ import { JobNotifications } from './job-notifications.js';
 import { Prompts } from './prompts.js';
 import { CONFIRM_TIMEOUT_MS, createToolRegistry, type RegistryParts, type ToolRegistry } from './registry.js';
 import { Resources } from './resources.js';
+import { Tasks } from './tasks.js';
 
 export interface CoreParts extends RegistryParts {
   version: string;
@@ -25,6 +26,7 @@ export interface McpCore {
   readonly prompts: Prompts;
   readonly completions: Completions;
   readonly jobs: JobNotifications;
+  readonly tasks: Tasks;
   readonly clock: Clock;
   readonly log: Log;
   readonly info: { name: string; title: string; version: string };
@@ -87,6 +89,7 @@ export function createMcpCore(parts: CoreParts): McpCore {
     prompts,
     completions: new Completions(registry, prompts),
     jobs,
+    tasks: new Tasks(registry),
     clock,
     log,
     info: { name: 'sitefleet', title: 'Sitefleet', version: parts.version },

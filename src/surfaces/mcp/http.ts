@@ -26,7 +26,7 @@ import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
 import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
 import { type Session, Sessions } from './sessions.js';
-import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
+import { isListenRequest, refusedListen, subscribeAll, subscribedUris } from './subscriptions.js';
 import { narrowest, toolChoice, withToolChoice } from './tool-choice.js';
 
 export interface McpHttpParts {
@@ -157,7 +157,9 @@ async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<
 /** Refuses a write with a read-only access token and names the scope it needs: its client can obtain a token with more rights. */
 function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostParts): void {
   if (actor.type !== 'token' || actor.rights.includes('write')) return;
-  const needsWrite = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
+  const needsWrite = [body]
+    .flat()
+    .some((message) => hasMethod(message, 'tasks/cancel') || core.registry.rightFor(calledTool(message)) === 'write');
   if (!needsWrite) return;
   throw new ServiceError('svc_rest_insufficient_permission', 'This access token may only read.', {
     advice: `Ask the authorization server for ${writeScope}.`,
@@ -174,6 +176,8 @@ async function postStateless(
 ): Promise<Response> {
   if (isListenRequest(body) && streams.countOf(actor) >= MAX_LISTENERS_OF_ONE)
     return rpcError(429, -32000, `This login listens on ${MAX_LISTENERS_OF_ONE} streams. Close some first.`);
+  const refused = refusedListen(body);
+  if (refused !== undefined) return Response.json(refused, { status: 400 });
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });

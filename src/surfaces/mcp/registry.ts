@@ -6,7 +6,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { AnswerToRequest } from '../../domain/context.js';
 import { toolName } from '../../operation/contract.js';
-import type { Caller, GroupedOperation, Invoke } from '../../operation/operation.js';
+import type { Caller, GroupedOperation, Invoke, Operation } from '../../operation/operation.js';
 import { holdsAdvice, withTexts } from '../../operation/operation-names.js';
 import type { Actor, Right } from '../../runtime/actor.js';
 import { canonicalJson } from '../../runtime/canonical-json.js';
@@ -17,7 +17,7 @@ import { dropOldest } from '../../runtime/drop-oldest.js';
 import { asServiceError, isOurFault, type ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
 import { permissionError } from '../../runtime/permission.js';
-import { DEFAULT_TOOLSETS } from '../../runtime/toolsets.js';
+import { DEFAULT_TOOLSETS, TOOLSETS } from '../../runtime/toolsets.js';
 import { turnForEach } from '../../runtime/turns.js';
 import { AskedApprovals } from './asked-approvals.js';
 import { type Fitted, fitToBudget } from './budget.js';
@@ -81,6 +81,15 @@ export interface ToolRegistry {
    * @param sizeChosen the caller named the size of the page, which then keeps all its items
    */
   read(id: string, args: JsonObject, caller: Caller, sizeChosen?: boolean): Promise<JsonObject>;
+  /** As `read`, whole, of an operation that no list has, for callers who are offered the listed one. Rejects with ServiceError. */
+  readUnlisted(operation: Operation, listed: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
+  /**
+   * Runs the operation that a method of the protocol stands for: unlike a tool, it costs a connection nothing, so its
+   * toolset need not be shown. Every other limit holds. Asks nobody. Rejects with ServiceError.
+   */
+  runUnshown(id: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
+  /** The result of a call of the operation that ended with this output: what it declares, cut to the token budget. */
+  resultOf(id: string, output: JsonObject, caller: Caller): Promise<CallToolResult>;
   /** Replaces names of operations in a text of ours with those of tools. */
   nameTools: NameTools;
   /** The right that a tool needs; undefined when there is no such tool. */
@@ -221,8 +230,18 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       isRunning: (input) => runningCalls.has(callKey(operation, input, caller.actor)),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
+    return resultFor(operation, args, outcome, caller, textFrom);
+  }
+
+  async function resultFor(
+    operation: GroupedOperation,
+    args: JsonObject,
+    output: JsonObject,
+    caller: Caller,
+    textFrom = 0,
+  ): Promise<CallToolResult> {
     const sizeChosen = args.per_page !== undefined && args.per_page !== null;
-    const fitted = await fitOutput(operation, args, outcome, caller, { sizeChosen, textFrom });
+    const fitted = await fitOutput(operation, args, output, caller, { sizeChosen, textFrom });
     const answered = {
       operation,
       args,
@@ -286,6 +305,23 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       } catch (error) {
         throw withToolNames(asServiceError(error), nameTools);
       }
+    },
+
+    async readUnlisted(operation, listed, args, caller) {
+      const { group } = find(listed, caller.actor);
+      return run({ ...operation, group }, args, caller);
+    },
+
+    async runUnshown(id, args, caller) {
+      const { actor } = caller;
+      const tools = { read_only: false, lean: false, ...actor.tools, toolsets: TOOLSETS };
+      return run(find(id, { ...actor, tools }), args, caller);
+    },
+
+    async resultOf(id, output, caller) {
+      const operation = byName.get(id);
+      if (operation === undefined) throw unknownTool(id, []);
+      return resultFor(operation, {}, operation.output().parse(output), caller);
     },
 
     rightFor(name) {

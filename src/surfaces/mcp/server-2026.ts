@@ -5,6 +5,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   inputRequired,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -23,6 +24,7 @@ import { IDEMPOTENCY_META_KEY } from './idempotency.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
+import { declaresTasks, TASKS, TASKS_REQUIRED, taskParams, UnknownTask } from './tasks.js';
 import { errorData } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
@@ -50,7 +52,7 @@ const INPUTS = { confirmation: 'confirm', approval: 'approve' } as const;
 /** @param actor the caller of the request */
 export function createModernServer(core: McpCore, actor: Actor): Server {
   const server = new Server(core.info, {
-    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
+    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, extensions: TASKS },
     instructions: core.instructionsFor(actor),
     cacheHints: CACHE_HINTS,
   });
@@ -59,19 +61,20 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
     return { tools: (showsApps(declaredBy(ctx)) ? core.apps.attach(offered) : offered) as Tool[] };
   });
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
-    const outcome = await core.registry.callTool(
-      params.name,
-      params.arguments,
-      participant(core, actor, ctx),
-      elicitationOf(ctx),
-    );
-    if (!(outcome instanceof ConfirmationQuestion)) return outcome;
+    const caller = participant(core, actor, ctx);
+    const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitationOf(ctx));
+    if (!(outcome instanceof ConfirmationQuestion)) {
+      const task = declaresTasks(declaredBy(ctx)) ? await core.tasks.created(outcome, caller) : undefined;
+      // The SDK knows no results of extensions, and passes them on.
+      return task === undefined ? outcome : ({ resultType: 'task', ...task } as unknown as typeof outcome);
+    }
     const { asked, state } = outcome;
     const question = inputRequired.elicit({ message: asked.message, requestedSchema: confirmForm(asked) });
     return inputRequired({ inputRequests: { [INPUTS[asked.about]]: question }, requestState: state });
   });
   serveResources(core, server, actor);
   servePrompts(core, server, actor);
+  serveTasks(core, server, actor);
   return server;
 }
 
@@ -111,6 +114,33 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
       throw asProtocolError(core, error);
     }
   });
+}
+
+function serveTasks(core: McpCore, server: Server, actor: Actor): void {
+  const asked = async <T>(ctx: ServerContext, answer: (caller: Participant) => Promise<T>) => {
+    if (!declaresTasks(declaredBy(ctx))) throw new MissingRequiredClientCapabilityError(TASKS_REQUIRED);
+    try {
+      return await answer(participant(core, actor, ctx));
+    } catch (error) {
+      throw asProtocolError(core, error);
+    }
+  };
+  server.setRequestHandler('tasks/get', { params: taskParams }, ({ taskId }, ctx) =>
+    asked(ctx, async (caller) => ({ ...(await core.tasks.get(taskId, caller)) })),
+  );
+  server.setRequestHandler('tasks/cancel', { params: taskParams }, ({ taskId }, ctx) =>
+    asked(ctx, async (caller) => {
+      await core.tasks.cancel(taskId, caller);
+      return {};
+    }),
+  );
+  // No task of ours asks for anything, so there is nothing that an answer could be of.
+  server.setRequestHandler('tasks/update', { params: taskParams }, ({ taskId }, ctx) =>
+    asked(ctx, async (caller) => {
+      await core.tasks.get(taskId, caller);
+      return {};
+    }),
+  );
 }
 
 /**
@@ -165,7 +195,8 @@ function elicitationOf(ctx: ServerContext): Elicitation | undefined {
 
 function asProtocolError(core: McpCore, error: unknown): ProtocolError {
   if (error instanceof UnknownResource) return new ResourceNotFoundError(error.uri, error.message);
-  if (error instanceof PromptProblem) return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+  if (error instanceof PromptProblem || error instanceof UnknownTask)
+    return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
   const known = asServiceError(error);
   if (isOurFault(known)) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
   const code = known.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;

@@ -8,7 +8,7 @@ import type { Actor } from '../../runtime/actor.js';
 import type { McpCore } from './core.js';
 import { createMcpServer } from './server-2025.js';
 import { MessageReader } from './stdio-lines.js';
-import { subscribeAll, subscribedUris } from './subscriptions.js';
+import { refusedListen, subscribeAll, subscribedUris } from './subscriptions.js';
 
 export interface StdioParts {
   core: McpCore;
@@ -164,6 +164,8 @@ class StdioTransport implements Transport {
     // A subscription has no response while it is open.
     if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen') this.#open.add(message.id);
     if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
+    const refused = refusedListen(message);
+    if (refused !== undefined) return void this.send(refused);
     this.onIncoming?.(message);
     try {
       this.onmessage?.(message);

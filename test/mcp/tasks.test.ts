@@ -1,0 +1,418 @@
+/** The tasks extension of 2026-07-28: work in the background as tasks, over HTTP as raw messages. */
+
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { Ajv } from 'ajv';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { queueJob } from '../../src/domain/actions/jobs.js';
+import { listen } from '../../src/surfaces/http/server.js';
+import { serveStdio } from '../../src/surfaces/mcp/stdio.js';
+import { rolloutApp } from '../rollouts/rollout-app.js';
+import { runNextChunk } from '../support/chunks.js';
+import { closing, tempFolder } from '../support/cleanup.js';
+import { type Answer, SYSTEM } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
+import { LOCAL, type McpApp, mcpApp } from '../support/mcp-clients.js';
+import { ACCEPT } from '../support/mcp-messages.js';
+
+const EXTENSION = 'io.modelcontextprotocol/tasks';
+const DECLARED = { extensions: { [EXTENSION]: {} } };
+const SITES = 4;
+
+interface Target {
+  url: string;
+  authorization: string;
+  capabilities?: object;
+  headers?: Record<string, string>;
+}
+
+function requestOf(method: string, params: Answer, capabilities: object) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  };
+  return { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } };
+}
+
+/** Sends one request; its name goes into the header that the protocol wants. */
+async function send(target: Target, method: string, params: Answer): Promise<{ status: number; body: Answer }> {
+  const name = params.name ?? params.taskId;
+  const response = await fetch(target.url, {
+    method: 'POST',
+    headers: {
+      ...ACCEPT,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(name === undefined ? {} : { 'mcp-name': name }),
+      authorization: target.authorization,
+      ...target.headers,
+    },
+    body: JSON.stringify(requestOf(method, params, target.capabilities ?? DECLARED)),
+  });
+  return { status: response.status, body: (await response.json()) as Answer };
+}
+
+const call = async (target: Target, tool: string, args: object = {}): Promise<Answer> =>
+  (await send(target, 'tools/call', { name: `svc-${tool}-v1`, arguments: args })).body.result;
+const get = async (target: Target, taskId: string): Promise<Answer> =>
+  (await send(target, 'tasks/get', { taskId })).body.result;
+
+const UNKNOWN = { code: -32602, message: 'There is no task with this id.' };
+const ACK = { resultType: 'complete', _meta: expect.anything() };
+
+/** Says what is wrong with the structured content of a result, by the output schema that the tool shows to clients. */
+async function problemsOf(target: Target, tool: string, result: Answer): Promise<unknown> {
+  const { body } = await send(target, 'tools/list', {});
+  const listed = body.result.tools.find(({ name }: { name: string }) => name === `svc-${tool}-v1`);
+  const validate = new Ajv({ strict: false }).compile(listed.outputSchema);
+  return validate(result.structuredContent) ? [] : validate.errors;
+}
+
+describe('jobs as tasks', () => {
+  let mcp: McpApp;
+  let all: Target;
+  beforeAll(async () => {
+    mcp = await mcpApp({
+      sites: SITES,
+      connected: SITES,
+      jobs: false,
+      config: { batch_threshold: 2, job_chunk: 1, job_delay_ms: 1, confirm: 'ask' },
+    });
+    all = { url: `${mcp.url}?toolsets=all`, authorization: mcp.all };
+    const [plugin] = mcp.app.fleet.site(0).state.plugins;
+    for (const { state } of mcp.app.fleet.sites) {
+      state.plugins = [{ ...(plugin as NonNullable<typeof plugin>), slug: 'one/one.php', name: 'One', version: '1.0' }];
+      offer(state.plugins);
+    }
+    await mcp.app.db.run("UPDATE site SET name = 'Site ' || id");
+  });
+
+  function offer(plugins: Answer[]): void {
+    for (const plugin of plugins) plugin.update = { version: '2.0', requiresPhp: '', requiresWp: '' };
+  }
+  /** The next site of the only job. */
+  async function chunk(): Promise<boolean> {
+    await mcp.app.db.run('UPDATE job SET next_run_at = 0');
+    return runNextChunk(mcp.app.ctx(), 'test');
+  }
+  async function finish(): Promise<void> {
+    while (await chunk());
+  }
+
+  it('are advertised, and are for clients that declare them with the request', async () => {
+    const { body } = await send(all, 'server/discover', {});
+    expect(body.result.capabilities.extensions).toEqual({ [EXTENSION]: {} });
+    const undeclared = { ...all, capabilities: {} };
+    const missing = { code: -32021, data: { requiredCapabilities: DECLARED } };
+    for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update'])
+      expect((await send(undeclared, method, { taskId: 'x', inputResponses: {} })).body.error).toMatchObject(missing);
+    const listen = { notifications: { taskIds: ['x'] } };
+    expect(await send(undeclared, 'subscriptions/listen', listen)).toMatchObject({
+      status: 400,
+      body: { id: 1, error: missing },
+    });
+    const answer = await call(undeclared, 'sync-sites');
+    expect(answer).toMatchObject({ resultType: 'complete', structuredContent: { queued: true } });
+    expect(answer).not.toHaveProperty('taskId');
+    await finish();
+  });
+
+  it('say how far they are, and end as the call would have', async () => {
+    const created = await call(all, 'sync-sites');
+    expect(created).toEqual({
+      resultType: 'task',
+      taskId: expect.stringMatching(/^sync_[0-9a-f-]{36}$/),
+      status: 'working',
+      statusMessage: '0 of 4 sites, 0 failed.',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/),
+      lastUpdatedAt: expect.any(String),
+      ttlMs: null,
+      pollIntervalMs: 5000,
+      _meta: expect.anything(),
+      // The SDK adds it to every result of a call.
+      content: [],
+    });
+    const { taskId } = created;
+    await chunk();
+    expect(await get(all, taskId)).toMatchObject({
+      resultType: 'complete',
+      status: 'working',
+      statusMessage: '1 of 4 sites, 0 failed.',
+    });
+    await finish();
+    const ended = await get(all, taskId);
+    expect(ended).toMatchObject({ taskId, status: 'completed', statusMessage: '4 of 4 sites, 0 failed.' });
+    // Ended jobs are kept for a day.
+    expect(ended.ttlMs).toBeGreaterThanOrEqual(86_400_000);
+    const { result } = ended;
+    const direct = await call(all, 'sync-sites', { site_ids_or_domains: [1, 2] });
+    expect(direct.resultType).toBe('complete');
+    expect(result.structuredContent).toEqual({
+      ...direct.structuredContent,
+      synced: mcp.app.fleet.sites.map(({ url }, at) => ({ id: at + 1, url, name: expect.any(String) })),
+      total_synced: SITES,
+    });
+    expect(result.structuredContent.synced.slice(0, 2)).toEqual(direct.structuredContent.synced);
+    expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent);
+    expect(result.isError).toBeUndefined();
+    expect(await problemsOf(all, 'sync-sites', result)).toEqual([]);
+    // There is nothing to answer, and nothing to end any more.
+    const update = { taskId, inputResponses: { unknown: { action: 'accept' } } };
+    expect((await send(all, 'tasks/update', update)).body.result).toEqual(ACK);
+    expect((await send(all, 'tasks/cancel', { taskId })).body.result).toEqual(ACK);
+    expect((await get(all, taskId)).status).toBe('completed');
+  });
+
+  const NAMED = { site_ids_or_domains: [1, 2, 3] };
+  const TOOLS: [string, object][] = [
+    ['check-sites', NAMED],
+    ['suspend-sites', NAMED],
+    ['unsuspend-sites', NAMED],
+    ['disconnect-sites', NAMED],
+    ['reconnect-sites', NAMED],
+    ['run-updates', { ...NAMED, types: ['plugins'] }],
+    ['update-all', { ...NAMED, types: undefined, slug: 'one/one.php' }],
+    ['switch-plugin', { ...NAMED, plugin: 'one/one.php', action: 'deactivate' }],
+  ];
+
+  it.each(TOOLS)(
+    '%s answers what its schema says, with the failed sites, and the same members as at once',
+    async (tool, args) => {
+      const reset = async () => {
+        for (const { state } of mcp.app.fleet.sites) {
+          for (const plugin of state.plugins) Object.assign(plugin, { version: '1.0', active: true });
+          offer(state.plugins as Answer[]);
+        }
+        await mcp.app.call('unsuspend-sites', { site_ids_or_domains: [1, 2] }).catch(() => undefined);
+        await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+        await mcp.app.call('sync-sites', { site_ids_or_domains: [3, 4] });
+      };
+      await reset();
+      const failing = mcp.app.fleet.site(2);
+      const down =
+        tool === 'suspend-sites' || tool === 'unsuspend-sites' || tool === 'disconnect-sites' ? {} : { offline: true };
+      if (tool === 'unsuspend-sites') {
+        await mcp.app.call('suspend-sites', { site_ids_or_domains: [1, 2] });
+        await mcp.app.call('suspend-sites', { site_ids_or_domains: [3] });
+      }
+      failing.faults = down;
+      const { taskId, resultType } = await call(all, tool, args);
+      expect(resultType).toBe('task');
+      await finish();
+      failing.faults = {};
+      const { status, result } = await get(all, taskId);
+      expect(status).toBe('completed');
+      expect(await problemsOf(all, tool, result)).toEqual([]);
+      const { errors } = result.structuredContent;
+      if (tool === 'check-sites')
+        expect(result.structuredContent.summary).toEqual({ total_checked: 3, reachable: 2, unreachable: 1 });
+      else expect(errors.map(({ site_id }: Answer) => site_id)).toEqual('offline' in down ? [3] : []);
+      await reset();
+      if (tool === 'unsuspend-sites') await mcp.app.call('suspend-sites', { site_ids_or_domains: [1, 2] });
+      const direct = await call(all, tool, { ...args, site_ids_or_domains: [1, 2] });
+      const { checked: _, not_checked: __, ...members } = direct.structuredContent;
+      const known = Object.keys(result.structuredContent).filter(
+        (name) => !(name === 'total_errors' && !(name in members)),
+      );
+      expect(known.sort()).toEqual(Object.keys(members).sort());
+    },
+  );
+
+  it('fail as a whole when no site succeeded', async () => {
+    for (const site of mcp.app.fleet.sites) site.faults = { offline: true };
+    const { taskId } = await call(all, 'sync-sites', { site_ids_or_domains: [1, 2, 3] });
+    await finish();
+    for (const site of mcp.app.fleet.sites) site.faults = {};
+    const { status, statusMessage, result } = await get(all, taskId);
+    expect([status, statusMessage, result.isError]).toEqual(['completed', '3 of 3 sites, 3 failed.', true]);
+    expect(result.structuredContent).toMatchObject({ queued: false, total_synced: 0, total_errors: 3 });
+    expect(result.content[0].text).toContain('svc_site_offline');
+  });
+
+  it('say that their time was up', async () => {
+    const { taskId } = await call(all, 'check-sites', { site_ids_or_domains: [1, 2, 3] });
+    await chunk();
+    await mcp.app.service.store.jobs.reap(Date.now() + mcp.app.service.config.job_timeout_ms);
+    const { status, result } = await get(all, taskId);
+    expect([status, result.isError, result.content[0].text]).toEqual([
+      'completed',
+      true,
+      expect.stringMatching(/^svc_job_timeout: /),
+    ]);
+    expect(result.structuredContent.summary.total_checked).toBe(1);
+  });
+
+  it('end when they are cancelled, by who may write, also where the tool for it is not shown', async () => {
+    const { taskId } = await call({ ...all, url: mcp.url }, 'sync-sites');
+    await chunk();
+    const reader = { ...all, authorization: mcp.read };
+    expect((await get(reader, taskId)).status).toBe('working');
+    for (const target of [reader, { ...all, url: `${mcp.url}?readonly=1` }])
+      expect((await send(target, 'tasks/cancel', { taskId })).body.error).toMatchObject({
+        data: { code: expect.stringMatching(/permission/) },
+      });
+    expect((await get(all, taskId)).status).toBe('working');
+    expect((await send({ ...all, url: mcp.url }, 'tasks/cancel', { taskId })).body.result).toEqual(ACK);
+    const { status, result } = await get(all, taskId);
+    expect([status, result]).toEqual(['cancelled', undefined]);
+    expect((await send(all, 'tasks/cancel', { taskId })).body.result).toEqual(ACK);
+    expect(await mcp.app.call('get-batch-job-status', { job_id: taskId })).toMatchObject({ succeeded: 1, failed: 3 });
+  });
+
+  it('are unknown in one wording, whatever the reason', async () => {
+    const { taskId } = await call(all, 'sync-sites');
+    await finish();
+    const none = '_00000000-0000-4000-8000-000000000000';
+    // Queued by the service itself, for no call.
+    const own = `check_${randomUUID()}`;
+    await queueJob(mcp.app.ctx({ actor: SYSTEM }), 'check', { sites: [], errors: [] }, {}, { id: own });
+    expect(
+      (await send(all, 'tools/call', { name: 'svc-get-batch-job-status-v1', arguments: { job_id: own } })).body.result
+        .structuredContent.job_id,
+    ).toBe(own);
+    for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update'])
+      for (const [target, id] of [
+        [all, own],
+        [all, `sync${none}`],
+        [all, `rollout${none}`],
+        [all, ''],
+        [all, `sync_${'x'.repeat(1000)}`],
+        [all, 'sync_\0'],
+        [{ ...all, url: `${mcp.url}?toolsets=sites` }, taskId],
+      ] as const) {
+        const name = { 'mcp-name': `=?base64?${Buffer.from(id).toString('base64')}?=` };
+        const { body } = await send({ ...target, headers: name }, method, { taskId: id, inputResponses: {} });
+        expect([method, id, body.error]).toEqual([method, id, expect.objectContaining(UNKNOWN)]);
+      }
+    // A connection that could not follow a task gets none.
+    const hidden = await call({ ...all, url: `${mcp.url}?toolsets=sites` }, 'sync-sites');
+    expect(hidden).toMatchObject({ resultType: 'complete', structuredContent: { queued: true } });
+    await finish();
+  });
+
+  it('are the same over stdio', async () => {
+    const stdin = new PassThrough();
+    const stdout = new PassThrough();
+    const lines = createInterface(stdout)[Symbol.asyncIterator]();
+    const served = serveStdio({ core: mcp.core, actor: LOCAL, stdin, stdout, signal: new AbortController().signal });
+    const ask = async (method: string, params: Answer, capabilities: object = DECLARED): Promise<Answer> => {
+      stdin.write(`${JSON.stringify(requestOf(method, params, capabilities))}\n`);
+      return JSON.parse((await lines.next()).value as string) as Answer;
+    };
+    const { result } = await ask('tools/call', { name: 'svc-sync-sites-v1', arguments: {} });
+    expect(result).toMatchObject({ resultType: 'task', status: 'working' });
+    const { taskId } = result;
+    expect((await ask('tasks/cancel', { taskId })).result).toEqual(ACK);
+    expect((await ask('tasks/get', { taskId })).result.status).toBe('cancelled');
+    expect((await ask('tasks/get', { taskId }, {})).error.code).toBe(-32021);
+    const listen = { notifications: { taskIds: [taskId] } };
+    expect(await ask('subscriptions/listen', listen, {})).toMatchObject({ id: 1, error: { code: -32021 } });
+    expect(await ask('subscriptions/listen', listen)).toMatchObject({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: {} },
+    });
+    stdin.end();
+    await served;
+  });
+
+  it('are named in the header, too', async () => {
+    const { taskId } = await call(all, 'sync-sites');
+    const wrong = await send({ ...all, headers: { 'mcp-name': 'another' } }, 'tasks/get', { taskId });
+    expect(wrong).toMatchObject({ status: 400, body: { error: { code: -32020 } } });
+    await finish();
+  });
+
+  it('begin once the user has agreed', async () => {
+    offer(mcp.app.fleet.sites.flatMap(({ state }) => state.plugins) as Answer[]);
+    for (const { state } of mcp.app.fleet.sites) for (const plugin of state.plugins) plugin.version = '1.0';
+    await mcp.app.db.run('UPDATE site SET disconnected = 0, suspended = 0');
+    await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+    await mcp.app.call('sync-sites', { site_ids_or_domains: [3, 4] });
+    const asking = { ...all, capabilities: { ...DECLARED, elicitation: {} } };
+    const params = { name: 'svc-run-updates-v1', arguments: { types: ['plugins'] } };
+    const { resultType, requestState, ...question } = (await send(asking, 'tools/call', params)).body.result;
+    expect([resultType, question]).toEqual([
+      'input_required',
+      expect.not.objectContaining({ taskId: expect.anything() }),
+    ]);
+    const inputResponses = { confirm: { action: 'accept', content: { confirm: true } } };
+    const created = (await send(asking, 'tools/call', { ...params, requestState, inputResponses })).body.result;
+    expect(created).toMatchObject({ resultType: 'task', status: 'working' });
+    expect(created).not.toHaveProperty('requestState');
+    await finish();
+    expect((await get(all, created.taskId)).result.structuredContent.updated).toHaveLength(SITES);
+  });
+
+  it('are none where the answer says what no job keeps', async () => {
+    offer(mcp.app.fleet.sites.flatMap(({ state }) => state.plugins) as Answer[]);
+    for (const { state } of mcp.app.fleet.sites) for (const plugin of state.plugins) plugin.version = '1.0';
+    await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+    const args = { site_ids_or_domains: [1, 2, 3], specific_items: ['one/one.php', 'no/such.php'] };
+    expect(await call(all, 'run-updates', args)).toMatchObject({
+      resultType: 'complete',
+      structuredContent: { queued: true, errors: [{ code: 'svc_no_updates' }] },
+    });
+    await finish();
+  });
+});
+
+it('tasks outlive the program', async () => {
+  const db = `file:${join(tempFolder('tasks'), 'fleet.db')}`;
+  const config = { db, secret_key: 'a'.repeat(64), batch_threshold: 1, job_chunk: 1, job_delay_ms: 0 };
+  const first = await mcpApp({ sites: 2, connected: 2, jobs: false, config });
+  const before = { url: first.url, authorization: first.all };
+  const ended = await call(before, 'sync-sites');
+  while (await runNextChunk(first.app.ctx(), 'test'));
+  const { result } = await get(before, ended.taskId);
+  const waiting = await call(before, 'sync-sites');
+  await first.close();
+  const second = await mcpApp({ sites: 1, jobs: false, config });
+  const after = { url: second.url, authorization: second.all };
+  expect((await get(after, ended.taskId)).result).toEqual(result);
+  expect(await get(after, waiting.taskId)).toMatchObject({ status: 'working', createdAt: waiting.createdAt });
+  expect((await send(after, 'tasks/cancel', { taskId: waiting.taskId })).body.result).toEqual(ACK);
+  expect((await get(after, waiting.taskId)).status).toBe('cancelled');
+});
+
+describe('rollouts as tasks', () => {
+  it('work until they end, and wait for people', async () => {
+    const app = await rolloutApp(3, { guards: false });
+    const http = closing(await listen(await app.service.http(), { host: '127.0.0.1', port: 0 }));
+    const { token } = await newKey(app.service.store.keys, { scope: 'read_write', description: 'all' });
+    const target = { url: `${http.url}/mcp?toolsets=all`, authorization: `Bearer ${token}` };
+    const start = async (waves: object) => {
+      const { plan_id, digest } = await app.plan({ waves });
+      return app.running(call(target, 'start-rollout', { plan_id, digest, confirm: true }));
+    };
+    const created = await start({ canaries: 1, soak_minutes: 0, approve: true });
+    expect(created).toMatchObject({
+      resultType: 'task',
+      taskId: expect.stringMatching(/^rollout_/),
+      status: 'working',
+    });
+    const { taskId } = created;
+    await app.turn();
+    const waiting = await get(target, taskId);
+    expect(waiting).toMatchObject({ status: 'working', ttlMs: null });
+    expect(waiting.statusMessage).toMatch(/Wave 2 waits for an approval\. A person approves it on the page\.$/);
+    expect((await send(target, 'tasks/cancel', { taskId })).body.result).toEqual(ACK);
+    await app.turn();
+    expect((await get(target, taskId)).status).toBe('cancelled');
+    expect((await send(target, 'tasks/cancel', { taskId })).body.result).toEqual(ACK);
+    const next = await start({ canaries: 1, soak_minutes: 0 });
+    await app.turn();
+    await app.turn();
+    const { status, result } = await get(target, next.taskId);
+    expect([status, result.isError]).toEqual(['completed', undefined]);
+    expect(result.structuredContent).toMatchObject({
+      rollout_id: next.taskId,
+      state: 'completed',
+      already_started: false,
+      sites: 2,
+    });
+    expect(await problemsOf(target, 'start-rollout', result)).toEqual([]);
+  });
+});
