@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigError, readConfig } from '../../src/runtime/config/config.js';
+import { VERSION } from '../../src/runtime/version.js';
 import { operations } from '../../tools/index.js';
 import { testApp } from '../support/harness.js';
 import { listenLocally } from '../support/local-server.js';
@@ -97,6 +98,85 @@ describe('metadata', () => {
   });
 });
 
+describe('the server card', () => {
+  it.each(['/mcp/server-card', '/.well-known/mcp/server-card.json'])(
+    'is at %s, for pages of all origins',
+    async (path) => {
+      const url = new URL(path, mcp.url);
+      const response = await fetch(url, { headers: { origin: 'https://elsewhere.example' } });
+      expect(response.status).toBe(200);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'application/mcp-server-card+json',
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET',
+        'access-control-allow-headers': 'Content-Type, If-None-Match',
+        'access-control-expose-headers': 'ETag',
+        'cache-control': 'public, max-age=3600',
+      });
+      expect(await response.json()).toEqual({
+        $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+        name: 'example.fleet/sitefleet',
+        title: 'Sitefleet',
+        description: expect.stringMatching(/^.{1,100}$/),
+        version: VERSION,
+        remotes: [
+          {
+            type: 'streamable-http',
+            url: AUDIENCE,
+            supportedProtocolVersions: expect.arrayContaining(['2026-07-28', '2025-11-25']),
+            headers: [{ name: 'Authorization', description: expect.any(String), isRequired: false, isSecret: true }],
+          },
+        ],
+      });
+      const again = await fetch(url, { headers: { 'if-none-match': String(response.headers.get('etag')) } });
+      expect([again.status, again.headers.get('access-control-allow-origin'), await again.text()]).toEqual([
+        304,
+        '*',
+        '',
+      ]);
+      const preflight = await fetch(url, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'GET' },
+      });
+      expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    },
+  );
+
+  it('says what the server says once it is asked', async () => {
+    const { remotes, title, version } = (await (await fetch(`${mcp.url}/server-card`)).json()) as Card;
+    const authorization = `Bearer ${await token()}`;
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const discovered = await fetch(mcp.url, {
+      method: 'POST',
+      headers: { ...ACCEPT, authorization, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } }),
+    });
+    const { result } = (await discovered.json()) as { result: { supportedVersions: string[]; _meta: object } };
+    expect(result._meta).toMatchObject({ 'io.modelcontextprotocol/serverInfo': { title, version } });
+    expect(remotes[0]?.supportedProtocolVersions).toEqual(expect.arrayContaining(result.supportedVersions));
+  });
+
+  it('is not kept where it depends on the name that was called, and wants a login without OAuth', async () => {
+    const plain = await testApp({ sites: 1, config: { host: '0.0.0.0' } });
+    const response = await (await plain.service.http()).request('http://10.0.0.7:8787/mcp/server-card');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toMatchObject({
+      name: '10.0.0.7/sitefleet',
+      remotes: [{ url: 'http://10.0.0.7:8787/mcp', headers: [{ isRequired: true }] }],
+    });
+  });
+});
+
+interface Card {
+  title: string;
+  version: string;
+  remotes: { supportedProtocolVersions: string[] }[];
+}
+
 describe('challenges', () => {
   const METADATA = 'resource_metadata="https://fleet.example/.well-known/oauth-protected-resource/mcp"';
 
@@ -157,12 +237,15 @@ describe('challenges', () => {
     );
   });
 
-  it('ask for more when a tool that changes something is called', async () => {
+  it.each([
+    ['a tool that changes something is called', 'tools/call', { name: 'svc/delete-site-v1' }],
+    ['a task is to be cancelled', 'tasks/cancel', { taskId: 'sync_1' }],
+  ])('ask for more when %s', async (_when, method, params) => {
     const authorization = `Bearer ${await token({ scope: 'sitefleet:read' })}`;
     const response = await fetch(mcp.url, {
       method: 'POST',
       headers: { ...ACCEPT, authorization },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'svc/delete-site-v1' } }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');

@@ -7,6 +7,7 @@ import type { Server as LegacyServer } from '@modelcontextprotocol/sdk/server/in
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import type { Actor, ToolChoice } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { readJson } from '../../runtime/json.js';
@@ -24,6 +25,7 @@ import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 import { calledTool, cancelledRequest, hasMethod, wantsProgress } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
+import { CARD_CORS, CARD_PATHS, CARD_TYPE, serverCard } from './server-card.js';
 import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
 import { type Session, Sessions } from './sessions.js';
 import { isListenRequest, refusedListen, subscribeAll, subscribedUris } from './subscriptions.js';
@@ -106,6 +108,15 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
       // Without a configured public address the document names the requested host, so it must not be cached for others.
       c.header('Cache-Control', parts.publicUrl ? 'public, max-age=300' : 'no-store');
       return c.json(document);
+    });
+  }
+  for (const path of CARD_PATHS) {
+    app.use(path, etag({ retainedHeaders: [...RETAINED_304_HEADERS, ...Object.keys(CARD_CORS)] }));
+    app.options(path, () => new Response(null, { status: 204, headers: CARD_CORS }));
+    app.get(path, (c) => {
+      const caching = parts.publicUrl ? 'public, max-age=3600' : 'no-store';
+      const headers = { ...CARD_CORS, 'Content-Type': CARD_TYPE, 'Cache-Control': caching };
+      return c.body(JSON.stringify(serverCard(core.info, parts.metadata, c.env.info.base_url)), 200, headers);
     });
   }
   app.all('/mcp', async (c) => {
