@@ -83,16 +83,11 @@ describe('jobs as tasks', () => {
     });
     all = { url: `${mcp.url}?toolsets=all`, authorization: mcp.all };
     const [plugin] = mcp.app.fleet.site(0).state.plugins;
-    for (const { state } of mcp.app.fleet.sites) {
-      state.plugins = [{ ...(plugin as NonNullable<typeof plugin>), slug: 'one/one.php', name: 'One', version: '1.0' }];
-      offer(state.plugins);
-    }
-    await mcp.app.db.run("UPDATE site SET name = 'Site ' || id");
+    for (const { state } of mcp.app.fleet.sites)
+      state.plugins = [{ ...(plugin as NonNullable<typeof plugin>), slug: 'one/one.php', name: 'One' }];
+    await anew();
   });
 
-  function offer(plugins: Answer[]): void {
-    for (const plugin of plugins) plugin.update = { version: '2.0', requiresPhp: '', requiresWp: '' };
-  }
   /** The next site of the only job. */
   async function chunk(): Promise<boolean> {
     await mcp.app.db.run('UPDATE job SET next_run_at = 0');
@@ -166,62 +161,59 @@ describe('jobs as tasks', () => {
     expect((await get(all, taskId)).status).toBe('completed');
   });
 
-  const NAMED = { site_ids_or_domains: [1, 2, 3] };
-  const TOOLS: [string, object][] = [
-    ['check-sites', NAMED],
-    ['suspend-sites', NAMED],
-    ['unsuspend-sites', NAMED],
-    ['disconnect-sites', NAMED],
-    ['reconnect-sites', NAMED],
-    ['run-updates', { ...NAMED, types: ['plugins'] }],
-    ['update-all', { ...NAMED, types: undefined, slug: 'one/one.php' }],
-    ['switch-plugin', { ...NAMED, plugin: 'one/one.php', action: 'deactivate' }],
+  /** Sites are connected again, and offer the update again. */
+  async function anew(): Promise<void> {
+    for (const { state } of mcp.app.fleet.sites)
+      for (const plugin of state.plugins)
+        Object.assign(plugin, {
+          version: '1.0',
+          active: true,
+          update: { version: '2.0', requiresPhp: '', requiresWp: '' },
+        });
+    await mcp.app.db.run('UPDATE site SET disconnected = 0, suspended = 0');
+    await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+    await mcp.app.call('sync-sites', { site_ids_or_domains: [3, 4] });
+  }
+
+  /** Each with the list that it answers, if its entries do not differ from call to call. */
+  const TOOLS: [tool: string, args: object, before: string, list?: string][] = [
+    ['check-sites', {}, ''],
+    ['reconnect-sites', {}, 'UPDATE site SET disconnected = 1', 'reconnected'],
+    ['unsuspend-sites', {}, 'UPDATE site SET suspended = 1, disconnected = 1', 'unsuspended'],
+    ['run-updates', { types: ['plugins'] }, ''],
+    ['update-all', { slug: 'one/one.php' }, ''],
+    ['switch-plugin', { plugin: 'one/one.php', action: 'deactivate' }, '', 'switched'],
+    ['suspend-sites', {}, '', 'suspended'],
+    ['disconnect-sites', {}, '', 'disconnected'],
   ];
 
-  it.each(TOOLS)(
-    '%s answers what its schema says, with the failed sites, and the same members as at once',
-    async (tool, args) => {
-      const reset = async () => {
-        for (const { state } of mcp.app.fleet.sites) {
-          for (const plugin of state.plugins) Object.assign(plugin, { version: '1.0', active: true });
-          offer(state.plugins as Answer[]);
-        }
-        await mcp.app.call('unsuspend-sites', { site_ids_or_domains: [1, 2] }).catch(() => undefined);
-        await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
-        await mcp.app.call('sync-sites', { site_ids_or_domains: [3, 4] });
-      };
-      await reset();
-      const failing = mcp.app.fleet.site(2);
-      const down =
-        tool === 'suspend-sites' || tool === 'unsuspend-sites' || tool === 'disconnect-sites' ? {} : { offline: true };
-      if (tool === 'unsuspend-sites') {
-        await mcp.app.call('suspend-sites', { site_ids_or_domains: [1, 2] });
-        await mcp.app.call('suspend-sites', { site_ids_or_domains: [3] });
-      }
-      failing.faults = down;
-      const { taskId, resultType } = await call(all, tool, args);
-      expect(resultType).toBe('task');
-      await finish();
-      failing.faults = {};
-      const { status, result } = await get(all, taskId);
-      expect(status).toBe('completed');
-      expect(await problemsOf(all, tool, result)).toEqual([]);
-      const { errors } = result.structuredContent;
-      if (tool === 'check-sites')
-        expect(result.structuredContent.summary).toEqual({ total_checked: 3, reachable: 2, unreachable: 1 });
-      else expect(errors.map(({ site_id }: Answer) => site_id)).toEqual('offline' in down ? [3] : []);
-      await reset();
-      if (tool === 'unsuspend-sites') await mcp.app.call('suspend-sites', { site_ids_or_domains: [1, 2] });
-      const direct = await call(all, tool, { ...args, site_ids_or_domains: [1, 2] });
-      const { checked: _, not_checked: __, ...members } = direct.structuredContent;
-      const known = Object.keys(result.structuredContent).filter(
-        (name) => !(name === 'total_errors' && !(name in members)),
-      );
-      expect(known.sort()).toEqual(Object.keys(members).sort());
-    },
-  );
+  it.each(TOOLS)('%s ends as at once, with the errors of sites that failed', async (tool, args, before, list) => {
+    await anew();
+    if (before !== '') await mcp.app.db.run(before);
+    mcp.app.fleet.site(2).faults = { offline: true };
+    const { taskId } = await call(all, tool, { ...args, site_ids_or_domains: [1, 2, 3] });
+    await finish();
+    mcp.app.fleet.site(2).faults = {};
+    const { status, result } = await get(all, taskId);
+    expect(status).toBe('completed');
+    expect(await problemsOf(all, tool, result)).toEqual([]);
+    const { structuredContent: told } = result;
+    // Two tools only mark sites, without asking them; a check tells a site that does not answer from an error.
+    const marks = tool === 'suspend-sites' || tool === 'disconnect-sites';
+    if (tool === 'check-sites') expect(told.summary).toEqual({ total_checked: 3, reachable: 2, unreachable: 1 });
+    else expect(told.errors.map(({ site_id }: Answer) => site_id)).toEqual(marks ? [] : [3]);
+    await anew();
+    if (before !== '') await mcp.app.db.run(before);
+    const direct = (await call(all, tool, { ...args, site_ids_or_domains: [1, 2] })).structuredContent;
+    // Jobs keep no words on how sites were looked at; a direct run of updates has the count of errors in its summary.
+    const { checked: _, not_checked: __, ...members } = direct;
+    const extra = tool === 'run-updates' || tool === 'update-all' ? ['total_errors'] : [];
+    expect(Object.keys(told).sort()).toEqual([...Object.keys(members), ...extra].sort());
+    if (list !== undefined) expect(told[list].slice(0, 2)).toEqual(direct[list]);
+  });
 
   it('fail as a whole when no site succeeded', async () => {
+    await anew();
     for (const site of mcp.app.fleet.sites) site.faults = { offline: true };
     const { taskId } = await call(all, 'sync-sites', { site_ids_or_domains: [1, 2, 3] });
     await finish();
@@ -326,11 +318,7 @@ describe('jobs as tasks', () => {
   });
 
   it('begin once the user has agreed', async () => {
-    offer(mcp.app.fleet.sites.flatMap(({ state }) => state.plugins) as Answer[]);
-    for (const { state } of mcp.app.fleet.sites) for (const plugin of state.plugins) plugin.version = '1.0';
-    await mcp.app.db.run('UPDATE site SET disconnected = 0, suspended = 0');
-    await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
-    await mcp.app.call('sync-sites', { site_ids_or_domains: [3, 4] });
+    await anew();
     const asking = { ...all, capabilities: { ...DECLARED, elicitation: {} } };
     const params = { name: 'svc-run-updates-v1', arguments: { types: ['plugins'] } };
     const { resultType, requestState, ...question } = (await send(asking, 'tools/call', params)).body.result;
@@ -347,9 +335,7 @@ describe('jobs as tasks', () => {
   });
 
   it('are none where the answer says what no job keeps', async () => {
-    offer(mcp.app.fleet.sites.flatMap(({ state }) => state.plugins) as Answer[]);
-    for (const { state } of mcp.app.fleet.sites) for (const plugin of state.plugins) plugin.version = '1.0';
-    await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+    await anew();
     const args = { site_ids_or_domains: [1, 2, 3], specific_items: ['one/one.php', 'no/such.php'] };
     expect(await call(all, 'run-updates', args)).toMatchObject({
       resultType: 'complete',

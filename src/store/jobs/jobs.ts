@@ -41,7 +41,7 @@ export interface ListedJob
   type: JobType | ToolJobType;
 }
 
-export interface JobError extends Row {
+interface JobError extends Row {
   site_id: number;
   code: string;
   message: string;
@@ -98,7 +98,7 @@ export interface OutcomeCounts {
 }
 
 /** What a job has done: the first of each kind, and how many there are. */
-export interface JobOutcome {
+interface JobOutcome {
   /** Ids of sites that succeeded. */
   sites: number[];
   done: JobItemRow[];

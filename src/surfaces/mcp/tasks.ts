@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 export const taskParams = z.object({ taskId: z.string() });
 
 /** A task as its creation answers it; `result` once it is completed. */
-export interface Task {
+interface Task {
   taskId: string;
   status: 'working' | 'completed' | 'cancelled';
   statusMessage: string;
