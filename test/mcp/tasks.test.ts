@@ -212,6 +212,24 @@ describe('jobs as tasks', () => {
     if (list !== undefined) expect(told[list].slice(0, 2)).toEqual(direct[list]);
   });
 
+  it('say how much was done, however much of it fits into the answer', async () => {
+    await anew();
+    const { taskId } = await call(all, 'run-updates', { types: ['plugins'], site_ids_or_domains: [1, 2, 3] });
+    await finish();
+    await mcp.app.db.run(
+      `WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 306)
+       INSERT INTO job_item (job_id, position, number, site_id, done, facts)
+       SELECT job_id, 0, i, site_id, 1, facts FROM job_item, n WHERE job_id = ? AND position = 0`,
+      [taskId],
+    );
+    const { structuredContent: told } = (await get(all, taskId)).result;
+    expect(told.summary).toEqual({ total_updated: 300, total_errors: 0, sites_updated: 3 });
+    expect(told.truncated).toMatch(
+      new RegExp(`\\b${told.updated.length} of 300 updated are shown\\..* svc-get-run-v1 `),
+    );
+    expect(JSON.stringify(told).length).toBeLessThan(20_000);
+  });
+
   it('fail as a whole when no site succeeded', async () => {
     await anew();
     for (const site of mcp.app.fleet.sites) site.faults = { offline: true };

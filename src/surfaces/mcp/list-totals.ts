@@ -7,11 +7,16 @@ import type { JsonObject } from './tool-result.js';
 
 export type Page = { page: number; per_page: number };
 
+/** Members of `summary` that count a list. Its errors are not always those of the list. */
+const IN_SUMMARY: Readonly<Record<string, string>> = { updated: 'total_updated', results: 'total_checked' };
+
 /** How many items of a list there are in all; undefined if the answer does not say. */
 export function totalOf(list: string, output: JsonObject): number | undefined {
-  const { would_affect: affected, total } = output;
+  const { would_affect: affected, summary, total } = output;
   const { total: updates, sites } = (affected ?? {}) as JsonObject;
-  const found = output[`total_${list}`] ?? (list.startsWith('would_') ? (updates ?? sites ?? total) : undefined);
+  const counted = (summary as JsonObject | undefined)?.[IN_SUMMARY[list] ?? ''];
+  const found =
+    output[`total_${list}`] ?? (list.startsWith('would_') ? (updates ?? sites ?? total) : undefined) ?? counted;
   return typeof found === 'number' ? found : undefined;
 }
 
