@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { queueJob } from '../../src/domain/actions/jobs.js';
 import { listen } from '../../src/surfaces/http/server.js';
 import { serveStdio } from '../../src/surfaces/mcp/stdio.js';
-import { rolloutApp } from '../rollouts/rollout-app.js';
+import { rolloutApp, SHOP } from '../rollouts/rollout-app.js';
 import { runNextChunk } from '../support/chunks.js';
 import { closing, tempFolder } from '../support/cleanup.js';
 import { type Answer, SYSTEM } from '../support/harness.js';
@@ -418,5 +418,16 @@ describe('rollouts as tasks', () => {
       sites: 2,
     });
     expect(await problemsOf(target, 'start-rollout', result)).toEqual([]);
+    // A version that breaks its site goes to no other.
+    for (const plugin of app.plugins) plugin.update = { version: '3.0', requiresPhp: '', requiresWp: '' };
+    for (const site of app.fleet.sites) site.faults.breaks = { [`${SHOP}@3.0`]: 'fatal' };
+    await app.call('sync-sites', {});
+    const halted = await start({ canaries: 1, soak_minutes: 0 });
+    await app.turn();
+    const broken = (await get(target, halted.taskId)).result;
+    expect(broken).toMatchObject({ isError: true, structuredContent: { state: 'halted' } });
+    expect(broken.content[0].text).toBe(
+      'Updates: 1 failed, 2 never touched. Every update that is left broke a site before.',
+    );
   });
 });
