@@ -9,22 +9,25 @@ import { jobNotFound, TIMED_OUT } from './jobs.js';
 
 type SiteHead = Pick<SiteRow, 'id' | 'url' | 'name' | 'status'>;
 
-/** A job, with the first of each list. */
-export interface JobTask {
+interface KnownJob {
   /** The operation that queued it; '' = none. */
   operation: string;
-  /** `cancelled`: before all of its sites were finished. */
-  state: 'working' | 'cancelled' | 'done' | 'failed';
   /** Why it was ended before all of its sites were finished; '' = it was not. */
   reason: string;
   total: number;
   succeeded: number;
   failed: number;
+  run_id: string;
   queued_at: string;
   changed_at: string;
-  /** Milliseconds from its queueing to its deletion; null = it has not ended. */
-  kept_ms: number | null;
-  run_id: string;
+}
+
+/** A job that has ended, with the first of each list. */
+export interface EndedJob extends KnownJob {
+  /** `cancelled`: before all of its sites were finished; `failed`: its time was up, or no site succeeded. */
+  state: 'cancelled' | 'done' | 'failed';
+  /** Milliseconds from its queueing to its deletion. */
+  kept_ms: number;
   /** The only plugin that it switches. */
   plugin?: { slug: string; name: string };
   sites: SiteHead[];
@@ -35,6 +38,8 @@ export interface JobTask {
   /** Done items by type. */
   types: Record<string, number>;
 }
+
+export type JobTask = EndedJob | (KnownJob & { state: 'working'; kept_ms: null });
 
 /** One thing that was done on a site, or failed there; a site that is gone has only its id. */
 export interface SiteItem {
@@ -48,28 +53,33 @@ export interface SiteItem {
 const LISTED = 200;
 const PLUGIN = 0;
 
-/** Throws `svc_job_not_found`. */
+/** Throws `svc_job_not_found`. The lists and counts of what was done are of a job that has ended: until then, nobody asks. */
 export async function jobTask(ctx: Ctx, id: string): Promise<JobTask> {
-  const job = await ctx.store.jobs.find(id);
+  const { jobs } = ctx.store;
+  const job = await jobs.find(id);
   if (job === undefined) throw jobNotFound();
-  const { sites, done, undone, errors, counts, types, cancelled, last_at } = await ctx.store.jobs.outcome(id, LISTED);
+  const { created_at, started_at, completed_at } = job;
+  const changed_at = completed_at ?? (await jobs.lastFinishedAt(id)) ?? started_at ?? created_at;
+  const known = {
+    operation: job.origin === '' ? '' : (JSON.parse(job.origin) as Origin).operation,
+    reason: job.timed_out === 1 ? TIMED_OUT : '',
+    ...{ total: job.total, succeeded: job.succeeded, failed: job.failed, run_id: job.run_id },
+    queued_at: timestampOf(created_at),
+    changed_at: timestampOf(changed_at),
+  };
+  if (completed_at === null) return { ...known, state: 'working', kept_ms: null };
+  const { sites, done, undone, errors, counts, types, cancelled } = await jobs.outcome(id, LISTED);
   const heads = await headsOf(ctx, [...sites, ...[...done, ...undone, ...errors].map(({ site_id }) => site_id)]);
   const onSite = (site_id: number, facts: object): SiteItem => {
     const { url = '', name = '' } = heads.get(site_id) ?? {};
     return { site_id, site_url: url, site_name: name, ...facts };
   };
   const itemOf = ({ site_id, facts }: JobItemRow) => onSite(site_id, JSON.parse(facts) as object);
-  const { created_at, started_at, completed_at } = job;
-  const ended = completed_at === null ? null : completed_at - created_at;
   const plugin = job.type === 'extension' ? await pluginOf(ctx, JSON.parse(job.params) as Switched) : undefined;
   return {
-    operation: job.origin === '' ? '' : (JSON.parse(job.origin) as Origin).operation,
-    state: ended === null ? 'working' : cancelled ? 'cancelled' : job.status === 'failed' ? 'failed' : 'done',
-    reason: job.timed_out === 1 ? TIMED_OUT : '',
-    ...{ total: job.total, succeeded: job.succeeded, failed: job.failed, run_id: job.run_id },
-    queued_at: timestampOf(created_at),
-    changed_at: timestampOf(Math.max(created_at, started_at ?? 0, completed_at ?? 0, last_at ?? 0)),
-    kept_ms: ended === null ? null : ended + ctx.config.job_ttl_ms,
+    ...known,
+    state: cancelled ? 'cancelled' : job.status === 'failed' ? 'failed' : 'done',
+    kept_ms: completed_at - created_at + ctx.config.job_ttl_ms,
     ...(plugin === undefined ? {} : { plugin }),
     sites: sites.flatMap((site_id) => heads.get(site_id) ?? []),
     done: done.map(itemOf),
@@ -92,7 +102,7 @@ interface Switched {
 }
 
 /** Undefined for themes, and for a change of several plugins. */
-async function pluginOf(ctx: Ctx, { kind, slugs }: Switched): Promise<JobTask['plugin']> {
+async function pluginOf(ctx: Ctx, { kind, slugs }: Switched): Promise<EndedJob['plugin']> {
   const [slug, ...others] = slugs;
   if (kind !== 'plugin' || slug === undefined || others.length > 0) return undefined;
   const known = await ctx.store.fleetSearch.packages(PLUGIN);

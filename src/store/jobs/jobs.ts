@@ -110,8 +110,6 @@ interface JobOutcome {
   /** Done items by their type, where they have one. */
   types: Map<string, number>;
   cancelled: boolean;
-  /** When the last of its sites ended; null = none has. */
-  last_at: number | null;
 }
 
 /** Its error is of the site as a whole: no item of it has failed. */
@@ -236,6 +234,14 @@ export function createJobs(db: Db) {
       return { items: items as JobItemRow[], counts: counts[0] as unknown as ItemCounts };
     },
 
+    /** When the last of a job's sites was finished; null = none is. */
+    async lastFinishedAt(id: string): Promise<number | null> {
+      const row = await db.one<{ at: number | null }>('SELECT max(finished_at) AS at FROM job_site WHERE job_id = ?', [
+        id,
+      ]);
+      return row?.at ?? null;
+    },
+
     /** What a job has done, in the order of its sites. @param limit of each list */
     async outcome(id: string, limit: number): Promise<JobOutcome> {
       const items = (which: string) =>
@@ -263,14 +269,13 @@ export function createJobs(db: Db) {
              (SELECT count(*) FROM job_item WHERE job_id = j.id AND done <> 1) AS undone,
              (SELECT count(DISTINCT site_id) FROM job_item WHERE job_id = j.id AND done = 1) AS sites,
              (SELECT count(*) ${whole}) AS errors,
-             EXISTS (SELECT 1 FROM job_site WHERE job_id = j.id AND code = 'svc_cancelled') AS cancelled,
-             (SELECT max(finished_at) FROM job_site WHERE job_id = j.id) AS last_at
+             EXISTS (SELECT 1 FROM job_site WHERE job_id = j.id AND code = 'svc_cancelled') AS cancelled
            FROM job j WHERE j.id = ?`,
           id,
           id,
         ),
       ]);
-      const { last_at = null, cancelled = 0, ...numbers } = counts[0] ?? {};
+      const { cancelled = 0, ...numbers } = counts[0] ?? {};
       return {
         sites: sites.map(({ site_id }) => Number(site_id)),
         done: done as JobItemRow[],
@@ -279,7 +284,6 @@ export function createJobs(db: Db) {
         counts: { done: 0, undone: 0, errors: 0, sites: 0, ...numbers },
         types: new Map(types.map(({ type, n }) => [String(type), Number(n)])),
         cancelled: cancelled === 1,
-        last_at: last_at === null ? null : Number(last_at),
       };
     },
 

@@ -5,7 +5,7 @@
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from '../../../schemas/zod.js';
-import { type JobTask, jobTask, type SiteItem } from '../../domain/actions/job-task.js';
+import { type EndedJob, type JobTask, jobTask, type SiteItem } from '../../domain/actions/job-task.js';
 import { RUN_DAYS } from '../../domain/retention/delete-expired.js';
 import { defineOperation } from '../../operation/operation.js';
 import { asServiceError, ServiceError } from '../../runtime/errors.js';
@@ -70,7 +70,7 @@ const READ_JOB = defineOperation({
 });
 
 /** The error entries of calls that answer sites. */
-function siteErrors({ undone, errors, counts }: JobTask, withItems = false) {
+function siteErrors({ undone, errors, counts }: EndedJob, withItems = false) {
   const entries = withItems ? [...undone, ...errors] : errors;
   return {
     errors: entries.map((entry) => ({ ...entry, identifier: entry.site_id, site_id: entry.site_id || null })),
@@ -79,14 +79,14 @@ function siteErrors({ undone, errors, counts }: JobTask, withItems = false) {
 }
 
 /** The answer of a call that lists the sites on which it succeeded, under this name. */
-const listing = (name: string) => (job: JobTask) => ({
+const listing = (name: string) => (job: EndedJob) => ({
   [name]: job.sites,
   [`total_${name}`]: job.succeeded,
   ...siteErrors(job),
 });
 
 /** Members of what was updated, besides the list or the counts of it. */
-function updates({ run_id, done, undone, errors, counts }: JobTask) {
+function updates({ run_id, done, undone, errors, counts }: EndedJob) {
   const doubtful = done.filter(({ findings }) => Array.isArray(findings) && findings.length > 0);
   const total_errors = counts.undone + counts.errors;
   const whole = (entry: SiteItem) => ({ type: 'site', slug: '', ...entry });
@@ -99,13 +99,13 @@ function updates({ run_id, done, undone, errors, counts }: JobTask) {
   };
 }
 
-const listedUpdates = (job: JobTask) => ({ updated: job.done, ...updates(job) });
+const listedUpdates = (job: EndedJob) => ({ updated: job.done, ...updates(job) });
 
 /**
  * What a call would have answered, had it been done at once, by its operation; without `queued`. A call of another
  * operation gets no task: what undo-change-v1 restored before it queued the rest, its job does not know.
  */
-const ANSWERS: Readonly<Record<string, (job: JobTask) => JsonObject>> = {
+const ANSWERS: Readonly<Record<string, (job: EndedJob) => JsonObject>> = {
   'svc/sync-sites-v1': listing('synced'),
   'svc/reconnect-sites-v1': listing('reconnected'),
   'svc/disconnect-sites-v1': listing('disconnected'),
@@ -186,7 +186,7 @@ export class Tasks {
     const job = (await this.#registry.readUnlisted(READ_JOB, JOB_STATUS, { job_id: id }, caller)).job as JobTask;
     const answer = ANSWERS[job.operation];
     if (answer === undefined) throw new UnknownTask();
-    const { state, reason, total, succeeded, failed } = job;
+    const { reason, total, succeeded, failed } = job;
     const counts = `${succeeded + failed} of ${total} ${total === 1 ? 'site' : 'sites'}, ${failed} failed.`;
     const task = {
       taskId: id,
@@ -196,10 +196,10 @@ export class Tasks {
       ttlMs: job.kept_ms,
       pollIntervalMs: JOB_POLL_MS,
     };
-    if (state === 'working' || state === 'cancelled') return { ...task, status: state };
+    if (job.state === 'working' || job.state === 'cancelled') return { ...task, status: job.state };
     const result = await this.#registry.resultOf(job.operation, { queued: false, ...answer(job) }, caller);
     const said = reason === '' ? [] : [`svc_job_timeout: ${reason}`];
-    return { ...task, status: 'completed', result: state === 'failed' ? failure(result, said) : result };
+    return { ...task, status: 'completed', result: job.state === 'failed' ? failure(result, said) : result };
   }
 
   async #rollout(id: string, caller: Participant): Promise<Task> {
