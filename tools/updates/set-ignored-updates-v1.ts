@@ -32,7 +32,7 @@ export default defineOperation({
     }),
 
   async handle({ action, site_id_or_domain, type, slug }, ctx) {
-    const { site_id } = await setIgnored(ctx, site_id_or_domain, type, [slug], action === 'ignore', 'slug');
-    return { success: true, action, site_id, type, slug: slug.trim() };
+    const { site_id, slugs } = await setIgnored(ctx, site_id_or_domain, type, [slug], action === 'ignore', 'slug');
+    return { success: true, action, site_id, type, slug: slugs[0] ?? slug };
   },
 });

@@ -1,6 +1,7 @@
 /** Changes plugins and themes on a site: checked, sent, read back, judged by what the site shows. */
 
 import type { slugError } from '../../../schemas/common.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { z } from '../../../schemas/zod.js';
 import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../outbound/child/port.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
@@ -12,6 +13,7 @@ import { fetchSnapshot } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
 import { CHILD_AGENT, installedBySlug, listOf, MUST_USE } from '../sites/inventory.js';
 import { type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
+import { slugMeant } from './names.js';
 
 export type ExtensionAction = 'activate' | 'deactivate' | 'delete';
 
@@ -87,7 +89,7 @@ async function act(ctx: Ctx, target: LoadedSite, change: ExtensionParams): Promi
   const failures = new Map<string, ServiceError>();
   for (const slug of slugs) {
     const row = known.get(slug);
-    const refusal = row === undefined && unseen !== null ? unseen : refuse(row, change);
+    const refusal = row === undefined && unseen !== null ? unseen : refuse(row, change, exactOf(known, slug));
     if (refusal !== null) failures.set(slug, refusal);
   }
   const sent = { ...change, slugs: slugs.filter((slug) => !failures.has(slug)) };
@@ -178,13 +180,20 @@ async function knownSlugs(
   return { known: await read(), failure: null };
 }
 
-/** Why an item is not even tried, by the inventory; null = it is. */
+/**
+ * Why an item is not even tried, by the inventory; null = it is.
+ * @param meant the slug of what somebody may call so
+ */
 export function refuse(
   row: Pick<ExtensionRow, 'flags'> | undefined,
   { kind, action }: Pick<ExtensionParams, 'kind' | 'action'>,
+  meant = '',
 ): ServiceError | null {
   const refused = (message: string) => new ServiceError(FAILURE[action], message);
-  if (row === undefined) return refused(`No ${kind} with this slug is installed on the site.`);
+  if (row === undefined)
+    return refused(
+      `No ${kind} with this slug is installed on the site.${meant === '' ? '' : ` The exact slug is ${siteWord(meant)}.`}`,
+    );
   if ((row.flags & MUST_USE) !== 0)
     return refused(
       "This is a must-use plugin: WordPress always loads it, and only someone with access to the site's files can remove it.",
@@ -192,6 +201,12 @@ export function refuse(
   if (action !== 'activate' && (row.flags & CHILD_AGENT) !== 0)
     return refused('This is the child plugin itself: without it, the site could no longer be reached.');
   return null;
+}
+
+/** The slug of what is called so, if it is not the slug itself. */
+export function exactOf(known: ReadonlyMap<string, ExtensionRow>, said: string): string {
+  const meant = slugMeant([...known.values()], said);
+  return meant === said ? '' : meant;
 }
 
 type Failures = ReadonlyMap<string, ServiceError>;

@@ -11,7 +11,7 @@ import { installedBySlug, PARENT_ACTIVE } from '../sites/inventory.js';
 import { loadWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { siteAddress } from '../sites/urls.js';
-import { refuse } from './act.js';
+import { exactOf, refuse } from './act.js';
 import { actNow, extensionEntry, requireSlugs } from './extensions.js';
 
 /** The dry run: what would be deleted, and why the rest would not. Reads stored data only. */
@@ -19,7 +19,7 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
   const target = await loadWritable(ctx, ref);
   const wanted = requireSlugs(slugs);
   const rows = await installedBySlug(ctx, target.site.id, kind);
-  const refusals = wanted.map((slug) => ({ slug, error: whyNotDeleted(rows.get(slug), kind) }));
+  const refusals = wanted.map((slug) => ({ slug, error: whyNotDeleted(rows.get(slug), kind, exactOf(rows, slug)) }));
   const found = refusals.flatMap(({ slug, error }) => (error === null ? (rows.get(slug) ?? []) : []));
   return {
     dry_run: true,
@@ -70,8 +70,8 @@ export function deletionQuestion(
 }
 
 /** The child plugin refuses the active theme and its parent. */
-function whyNotDeleted(row: ExtensionRow | undefined, kind: ExtensionKind): ServiceError | null {
-  const refused = refuse(row, { kind, action: 'delete' });
+function whyNotDeleted(row: ExtensionRow | undefined, kind: ExtensionKind, meant: string): ServiceError | null {
+  const refused = refuse(row, { kind, action: 'delete' }, meant);
   if (refused !== null || row === undefined || kind === 'plugin') return refused;
   const is = row.active === 1 ? 'the active theme' : (row.flags & PARENT_ACTIVE) !== 0 ? 'its parent' : null;
   if (is === null) return null;

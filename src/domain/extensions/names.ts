@@ -30,6 +30,12 @@ export function itemsCalled<Item extends Named>(known: readonly Item[], term: st
   return own.length > 0 ? own : known.filter((item) => isCalled(item, term));
 }
 
+/** The slug that this name means; the name itself if no item or several are known by it. */
+export function slugMeant(known: readonly Named[], term: string): string {
+  const [slug, ...others] = new Set(itemsCalled(known, term).map((item) => item.slug));
+  return slug === undefined || others.length > 0 ? term : slug;
+}
+
 /** `akismet` of `akismet/akismet.php`, `hello` of `hello.php`. */
 function stem(slug: string): string {
   return slug.split('/', 1)[0]?.replace(/\.php$/, '') ?? slug;

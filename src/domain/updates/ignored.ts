@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
+import { slugMeant } from '../extensions/names.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { UPDATE_TYPES } from './results.js';
 
@@ -10,7 +11,10 @@ export type IgnorableType = 'core' | 'plugin' | 'theme';
 /** Slug of the core update (operations §5.5). */
 export const CORE_SLUG = 'platform';
 
-/** Adds slugs to a site's list for every version, or removes them; returns the list of that type afterwards. */
+/**
+ * Adds slugs to a site's list for every version, or removes them; returns them, and the list of that type afterwards. An
+ * item that the fleet knows may be called by its folder or name: an entry of that text would ignore nothing.
+ */
 export async function setIgnored(
   ctx: Ctx,
   ref: SiteRef,
@@ -18,9 +22,10 @@ export async function setIgnored(
   slugs: readonly string[],
   ignore: boolean,
   field = 'slugs',
-): Promise<{ site_id: number; list: string[] }> {
-  const unique = cleanSlugs(type, slugs, field);
+): Promise<{ site_id: number; slugs: string[]; list: string[] }> {
+  const said = cleanSlugs(type, slugs, field);
   const site = await getSite(ctx, ref);
+  const unique = await meantSlugs(ctx, site.id, type, said, ignore);
   const { list, before } = await ctx.store.updates.setIgnored(site.id, UPDATE_TYPES.indexOf(type), unique, ignore);
   for (const slug of unique) {
     const versions = before.filter((entry) => entry.slug === slug).map(({ version }) => version);
@@ -31,7 +36,22 @@ export async function setIgnored(
       changed: { ignored: [versions, ignore ? ['*'] : []] },
     });
   }
-  return { site_id: site.id, list };
+  return { site_id: site.id, slugs: unique, list };
+}
+
+/** What is on the list already is removed as it is called there. */
+async function meantSlugs(
+  ctx: Ctx,
+  siteId: number,
+  type: IgnorableType,
+  said: readonly string[],
+  ignore: boolean,
+): Promise<string[]> {
+  if (type === 'core') return [...said];
+  const known = await ctx.store.fleetSearch.packages(type === 'plugin' ? 0 : 1);
+  const listed = ignore ? [] : await ctx.store.updates.ignoredVersions(siteId, UPDATE_TYPES.indexOf(type), said);
+  const meant = said.map((slug) => (listed.some((entry) => entry.slug === slug) ? slug : slugMeant(known, slug)));
+  return [...new Set(meant)];
 }
 
 function cleanSlugs(type: IgnorableType, slugs: readonly string[], field: string): string[] {

@@ -161,7 +161,13 @@ export async function setQuarantineScope(
 ) {
   const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
   const row = await ctx.store.quarantine.setScope(key, scope, ctx.actor.name, reason);
-  if (row === undefined) throw notQuarantined(type, slug, version);
+  if (row === undefined)
+    throw notQuarantined(
+      type,
+      slug,
+      version,
+      ' A version that broke no site is held back by ignore-update-everywhere-v1.',
+    );
   const facts = { type, slug, version, scope, by: ctx.actor.name, reason };
   ctx.events.emit({ name: 'version.scope_changed', facts });
   return view(row);
@@ -176,10 +182,10 @@ export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, v
   return view(row);
 }
 
-function notQuarantined(type: UpdateType, slug: string, version: string): ServiceError {
+function notQuarantined(type: UpdateType, slug: string, version: string, besides = ''): ServiceError {
   return new ServiceError(
     'svc_quarantine_not_found',
     `Version ${siteWord(version)} of the ${type} ${siteWord(slug)} is not quarantined.`,
-    { field: 'version', advice: 'Find exact slugs and versions with list-quarantined-versions-v1.' },
+    { field: 'version', advice: `Find exact slugs and versions with list-quarantined-versions-v1.${besides}` },
   );
 }

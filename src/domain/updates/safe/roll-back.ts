@@ -8,6 +8,7 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
+import { slugMeant } from '../../extensions/names.js';
 import { changeSentence } from '../../sites/changes.js';
 import { installedExtensions, listOf } from '../../sites/inventory.js';
 import { type LoadedSite, loadNamed, loadSite, requireWritable } from '../../sites/load.js';
@@ -68,19 +69,20 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
     if ('reason' in change) throw notAnUpdate(change.reason);
     return goalOfChange(await loadSite(ctx, change.site_id), change);
   }
-  const { site_id_or_domain: ref, type, slug } = input;
-  if (ref === undefined || type === undefined || slug === undefined)
+  const { site_id_or_domain: ref, type, slug: said } = input;
+  if (ref === undefined || type === undefined || said === undefined)
     throw new ServiceError('svc_invalid_input', 'Send change_id, or site_id_or_domain with type and slug.', {
       field: ref === undefined ? 'site_id_or_domain' : type === undefined ? 'type' : 'slug',
       advice: 'list-site-snapshots-v1 shows what can be rolled back.',
     });
   const target = await loadNamed(ctx, ref);
+  const slug = slugMeant(await installedExtensions(ctx, target.site.id, type), said);
   const version = input.to_version ?? null;
   const change = await ctx.store.safeChanges.newest(target.site.id, UPDATE_TYPES.indexOf(type), slug, version);
   if (change !== undefined) return { ...goalOfChange(target, change), version: version ?? change.old_version };
   if (version !== null) return { target, type, slug, version, snapshot: null, change: '', replaced: null };
   const item = await ctx.store.updateRuns.newest(target.site.id, UPDATE_TYPES.indexOf(type), slug);
-  if (item === undefined) throw noChange();
+  if (item === undefined) throw noUpdate(type, slug);
   return goalOfChange(target, { ...item, id: item.change_id, snapshot: null, settled_at: item.finished_at ?? 0 });
 }
 
@@ -155,6 +157,14 @@ function noChange(): ServiceError {
   return new ServiceError('svc_change_not_found', 'No update with this change_id can be rolled back.', {
     advice: 'Find change_id with list-site-snapshots-v1, or send to_version.',
   });
+}
+
+function noUpdate(type: string, slug: string): ServiceError {
+  return new ServiceError(
+    'svc_change_not_found',
+    `No update of the ${type} ${siteWord(slug)} on this site is on record, so the version before is not known.`,
+    { field: 'slug', advice: 'Send to_version, or find change_id with list-site-snapshots-v1 or get-site-changes-v1.' },
+  );
 }
 
 async function rollBackTo(ctx: Ctx, goal: Goal, hold: boolean): Promise<RolledBack> {
