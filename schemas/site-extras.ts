@@ -12,7 +12,7 @@ export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Add
 /** Absent unless requested; null = unknown. */
 export const siteExtras = once(() => ({
   tags: z.array(z.object({ id: z.number().int(), name: z.string() })).optional(),
-  status_reason: z.string().nullable().optional().describe('Why it is not connected.'),
+  status_reason: z.string().nullable().optional(),
   last_sync: z.string().nullable().optional(),
   php_version: z.string().nullable().optional(),
 }));

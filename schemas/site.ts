@@ -38,8 +38,8 @@ export const siteStats = once(() =>
 /** For a site that is not connected. */
 const statusReason = once(() =>
   z.object({
-    status_reason: z.string().nullable().describe('Why it is not connected.'),
-    status_since: z.string().nullable().describe('Since when; null = unknown.'),
+    status_reason: z.string().nullable(),
+    status_since: z.string().nullable().describe('null = unknown.'),
   }),
 );
 
@@ -56,9 +56,7 @@ export const lastCheck = once(() =>
 
 /** What lists say of a site beside its status; the newest visit only where it did not reach the site. */
 const standing = once(() => ({
-  ...statusReason()
-    .extend({ status_reason: z.string().describe('Why it is not connected.') })
-    .partial().shape,
+  ...statusReason().extend({ status_reason: z.string() }).partial().shape,
   last_check: z
     .object({
       reachable: z.boolean().nullable(),

@@ -2,6 +2,7 @@
 
 import { once } from '../src/runtime/once.js';
 import { continuedFields, list } from './common.js';
+import { guidanceLines } from './guidance.js';
 import { siteHead, siteStatus } from './site.js';
 import { z } from './zod.js';
 
@@ -88,6 +89,8 @@ export const previewCounts = once(() => ({
   cannot_be_rolled_back: z.number().int().optional(),
   /** Tried, but last found down. */
   sites_down: z.number().int().optional(),
+  /** Ids of those of them with a guard, which looks first. */
+  left_alone_if_still_down: z.array(z.number().int()).optional(),
   /** Last, because a question to a person has an end. As `plugin akismet/akismet.php: 49 (40 patch, 9 major)`. */
   by_item: z.array(z.string()).optional(),
 }));
@@ -103,6 +106,7 @@ export const updatePreview = once(() => ({
     .optional(),
   will_be_skipped: skippedUpdates(),
   would_update: z.array(fleetUpdateEntry().omit({ site_status: true, fixes: true })).optional(),
+  guidance: guidanceLines(),
 }));
 
 /**

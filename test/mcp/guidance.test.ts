@@ -60,6 +60,11 @@ describe('guidance', () => {
     expect(third.guidance).toEqual([all]);
     // Our own words tell nobody to heed what no person has said.
     expect(third.summary).not.toContain('heeded');
+    for (const name of ['run-updates', 'update-all']) {
+      const of = async (site_ids_or_domains: number[]) =>
+        (await tool(name, { site_ids_or_domains, dry_run: true })).guidance;
+      expect([name, await of([1]), await of([2]), await of([3])]).toEqual([name, [own, all], [clients, all], [all]]);
+    }
     const listed = async (about: object) =>
       (await tool('list-guidance', about)).guidance.map(({ site_id, client_id }: Answer) => [site_id, client_id]);
     expect(await listed({ site_id_or_domain: 2 })).toEqual([

@@ -118,3 +118,20 @@ it('an exact item is taken by its exact slug only: the answer says which one is 
     expect(texts.join()).not.toContain('Next');
   }
 });
+
+it('names the sites that are down and have a guard, which then leaves them alone', async () => {
+  const pick = (rest: number) =>
+    mcp.app.db.one(
+      `SELECT min(site_id) AS id FROM site_update WHERE ignored = 0 AND type = 1 AND site_id % 20 = ${rest}`,
+    );
+  const [down, up] = [Number((await pick(2))?.id), Number((await pick(3))?.id)];
+  const one = { site_ids_or_domains: [down, up], dry_run: true };
+  const { answer: before } = await answerTo('svc-run-updates-v1', one);
+  expect(before.would_affect).toMatchObject({ sites: 2, sites_down: 1 });
+  expect(before.would_affect).not.toHaveProperty('left_alone_if_still_down');
+  await mcp.app.db.run(
+    `INSERT INTO site_guard (site_id, present, hello, looked_at) VALUES (${down}, 1, '{}', 1), (${up}, 1, '{}', 1)`,
+  );
+  const { answer } = await answerTo('svc-run-updates-v1', one);
+  expect(answer.would_affect).toMatchObject({ sites: 2, sites_down: 1, left_alone_if_still_down: [down] });
+});

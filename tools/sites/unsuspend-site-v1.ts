@@ -21,7 +21,7 @@ export default defineOperation({
       unsuspended: z.boolean(),
       ...siteHead(),
       status: siteStatus(),
-      status_reason: z.string().optional().describe('Why it is not connected.'),
+      status_reason: z.string().optional(),
     }),
 
   async handle({ site_id_or_domain }, ctx) {

@@ -10,6 +10,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from '../extensions/offer-filters.js';
+import { guidanceFor } from '../guidance/guidance.js';
 import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
@@ -29,7 +30,10 @@ import {
 /** Maximum number of updates listed, and of those that are quarantined; the counts cover all. */
 const LISTED = 200;
 
-/** Maximum number of items counted one by one. */
+/** Maximum number of lines of guidance. */
+const GUIDANCE = 5;
+
+/** Maximum number of items counted one by one, and of sites named. */
 const ITEMS = 30;
 
 /**
@@ -87,6 +91,9 @@ export async function previewOf(
   const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
   const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));
   // Of plugins and themes: nothing else is rolled back by a guard.
+  const down = affected.length === 0 ? new Set<number>() : await ctx.store.rolloutPlans.down(affected);
+  const lookedAt = affected.filter((id) => down.has(id) && guarded.has(id));
+  const guidance = affected.length === 0 ? undefined : await guidanceFor(ctx, affected, GUIDANCE);
   const bare = offers.filter(({ type, site_id }) => isGuardable(type) && !guarded.has(site_id));
   return {
     dry_run: true as const,
@@ -95,7 +102,8 @@ export async function previewOf(
       sites: affected.length,
       ...summaryOf(countsOf(offers)),
       cannot_be_rolled_back: bare.length + offers.filter(({ type }) => !isGuardable(type)).length,
-      sites_down: await ctx.store.updatePlans.countDown(affected),
+      sites_down: down.size,
+      ...(lookedAt.length > 0 && { left_alone_if_still_down: lookedAt.slice(0, ITEMS) }),
       unguarded_sites: new Set(bare.map(({ site_id }) => site_id)).size,
       by_item: byItem(offers),
     },
@@ -106,6 +114,7 @@ export async function previewOf(
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
     errors: [...all, ...quarantined.slice(0, LISTED)],
     total_errors: all.length + quarantined.length,
+    ...(guidance !== undefined && { guidance }),
   };
 }
 

@@ -14,7 +14,7 @@ interface Asked {
 
 /** `Update 49 plugins and WordPress 6.8.7 to 7.1.4 on "Novak Law Office", "Silva & Rossi" and 13 more sites?` */
 export function updatesQuestion(preview: Preview, { level = [], exclude_slugs = [] }: Asked): Question {
-  const { would_affect: counts, would_update: rows = [], will_be_skipped: skipped = [] } = preview;
+  const { would_affect: counts, would_update: rows = [], will_be_skipped: skipped = [], guidance = [] } = preview;
   if (counts === undefined) return { text: 'Update everything on offer?' };
   const { total, cannot_be_rolled_back: firm = 0, sites_down: down = 0 } = counts;
   const what = listed([
@@ -37,6 +37,7 @@ export function updatesQuestion(preview: Preview, { level = [], exclude_slugs = 
       exclude_slugs.length > 0 && `Left out as asked: ${exclude_slugs.slice(0, 5).map(siteWord).join(', ')}.`,
       left.length > 0 && `Left as they are: ${left.join(', ')}.`,
       firm > 0 && (firm === total ? 'None of it can be rolled back.' : `${firm} of ${total} cannot be rolled back.`),
+      guidance.length > 0 && `To be heeded: ${guidance.slice(0, 3).join('; ')}.`,
       down > 0 && `${counted(down, 'site')} of them ${down === 1 ? 'is' : 'are'} down now.`,
     ),
     ...(isPart ? { instead: { words: 'only the patches', input: { level: ['patch'] } } } : {}),

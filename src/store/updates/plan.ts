@@ -157,12 +157,6 @@ export function createUpdatePlans(db: Reads) {
       return new Set((await db.all(GUARDED)).map((row) => Number(row.site_id)));
     },
 
-    /** How many of these sites were last found down. */
-    async countDown(siteIds: readonly number[]): Promise<number> {
-      const row = await db.one(`SELECT count(*) AS n FROM site s WHERE s.id ${IN} AND (${DOWN})`, [idList(siteIds)]);
-      return Number(row?.n);
-    },
-
     /** The versions of the child plugin that sites have. */
     async childVersions(): Promise<string[]> {
       return (await db.all('SELECT DISTINCT child_version FROM site_detail')).map((row) => String(row.child_version));

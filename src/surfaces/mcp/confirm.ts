@@ -170,7 +170,8 @@ export class Confirmations {
  * sites are down: they come and go, and what is done does not depend on it.
  */
 function bindingOf({ operation, actor }: GuardedCall, input: JsonObject, preview: JsonObject): string {
-  const steady = { ...preview, would_affect: { ...(preview.would_affect as JsonObject), sites_down: 0 } };
+  const { left_alone_if_still_down: _, ...counts } = (preview.would_affect ?? {}) as JsonObject;
+  const steady = { ...preview, would_affect: { ...counts, sites_down: 0 } };
   return canonicalJson([principalOf(actor), operation.id, input, steady]);
 }
 

@@ -162,12 +162,7 @@ export async function setQuarantineScope(
   const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
   const row = await ctx.store.quarantine.setScope(key, scope, ctx.actor.name, reason);
   if (row === undefined)
-    throw notQuarantined(
-      type,
-      slug,
-      version,
-      ' A version that broke no site is held back by ignore-update-everywhere-v1.',
-    );
+    throw notQuarantined(type, slug, version, ' For a version that broke no site: ignore-update-everywhere-v1.');
   const facts = { type, slug, version, scope, by: ctx.actor.name, reason };
   ctx.events.emit({ name: 'version.scope_changed', facts });
   return view(row);

@@ -1,6 +1,7 @@
 /** Schemas of the update records, for the interface description. */
 
 import { continuedFields } from '../../../../schemas/common.js';
+import { guidanceLines } from '../../../../schemas/guidance.js';
 import { siteStatus } from '../../../../schemas/site.js';
 import {
   aboutUpdates,
@@ -135,6 +136,7 @@ export const updateRunShape = once(() =>
       .optional(),
     will_be_skipped: skippedUpdates(),
     would_update: z.array(plannedEntry()).optional().describe('The first 200.'),
+    guidance: guidanceLines(),
     already_running: z.boolean().optional(),
     queued_count: z.number().int().optional(),
     total: z.number().int().optional(),

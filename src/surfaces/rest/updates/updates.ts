@@ -244,7 +244,7 @@ async function preview(
 ) {
   const chosen = await chooseByFilter(ctx, asked, OFFERED);
   const groups = typesOf(type).map((number) => TYPE_GROUPS[number] as TypeGroup);
-  const { would_affect, will_be_skipped, would_update, errors } = await previewUpdates(
+  const { would_affect, will_be_skipped, would_update, errors, guidance } = await previewUpdates(
     ctx,
     [],
     groups,
@@ -262,6 +262,7 @@ async function preview(
     would_affect,
     will_be_skipped,
     would_update,
+    ...(guidance !== undefined && { guidance }),
     errors: [
       ...chosen.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, slug: '', code, message })),
       ...errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message })),
