@@ -45,6 +45,7 @@ const EXPECTED: Readonly<Record<Exclude<Reason, 'changed unseen'>, [code: string
 
 let app: RolloutApp;
 let rollout_id: string;
+let began: string;
 let before: string[];
 
 /** All that a site has, by its own state and not by what the service knows of it. */
@@ -70,11 +71,11 @@ const isAsBefore = () => {
 };
 
 /** All pages of what would be done. */
-async function preview(): Promise<{ plan: Answer; undo: Answer[]; errors: Answer[] }> {
+async function preview(what: object = { rollout_id }): Promise<{ plan: Answer; undo: Answer[]; errors: Answer[] }> {
   const undo: Answer[] = [];
   const errors: Answer[] = [];
   for (let page = 1; ; page++) {
-    const plan = await app.safely('undo-change', { rollout_id, dry_run: true, page });
+    const plan = await app.safely('undo-change', { ...what, dry_run: true, page });
     undo.push(...plan.undo);
     errors.push(...plan.errors);
     expect(tokens(plan)).toBeLessThan(5_000);
@@ -89,6 +90,7 @@ beforeAll(async () => {
     await app.safely('remove-site-guard', { site_id_or_domain: id, confirm: true });
   site(BROKEN).faults.breaks = { [`${SHOP}@2.0`]: 'fatal' };
   before = digests();
+  began = new Date(app.clock.now()).toISOString();
   ({ rollout_id } = await app.start(PLAN));
   await app.turn();
 });
@@ -142,6 +144,15 @@ describe('undo of a rollout', () => {
       expect([id, same.includes(id) || listed.has(id)]).toEqual([id, true]);
     for (const id of tried) expect([id, same.includes(id)]).toEqual([id, !unseen.includes(id)]);
     for (const id of [...unseen, ...sitesOf('changed')]) expect(plugin(id)?.version).toBe('2.1');
+  });
+
+  it('by its time says nothing of its own turns, nor of roll-backs: of a site, what became of the update', async () => {
+    const { errors: told } = await preview({ since: began });
+    expect(told.filter(({ name }) => name === 'rollout')).toEqual([]);
+    const stays = told.filter(({ message }) =>
+      /roll-back stays: what it removed may have broken the site/.test(message),
+    );
+    expect(idsOf(stays)).toEqual([BROKEN]);
   });
 });
 

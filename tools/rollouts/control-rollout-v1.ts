@@ -17,7 +17,7 @@ export default defineOperation({
   input: () =>
     z.object({ rollout_id: rolloutId(), action: z.enum(ROLLOUT_ACTIONS).describe('What to do.'), ...confirmation() }),
 
-  output: rolloutShape,
+  output: () => rolloutShape().extend({ dry_run: z.boolean().optional() }),
 
   question: ({ summary, next }, { action }) => ({
     text: `${{ pause: 'Pause the rollout', resume: 'Resume the rollout', abort: 'Abort the rollout for good', approve_next_wave: 'Let the next wave of the rollout begin' }[action]}? ${summary} ${next}`.trim(),

@@ -72,7 +72,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'site deleted': 'The record of a site that was removed is gone: add the site again.',
   'site reconnected': 'Disconnect the site to undo this.',
   deleted: 'What was deleted is gone.',
-  'rolled-back': 'Update it again to undo this.',
+  'rolled-back': 'A roll-back stays: what it removed may have broken the site. Update it again if not.',
 };
 const NO_IMAGE = 'What it was before is not in the log.';
 const NOT_DONE = 'It was not done, so there is nothing to undo.';

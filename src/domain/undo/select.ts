@@ -144,7 +144,7 @@ async function noEntry(ctx: Ctx, id: number): Promise<ServiceError> {
 export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): Promise<Expanded> {
   const { entries, run_id, rollout_id, change_id } = selected;
   const rows = entries.length === 0 ? [] : await ctx.store.actionLog.byIds(entries, siteId);
-  const expanded = withoutFollowing(rows).map(expand);
+  const expanded = withoutAnswered(withoutFollowing(rows)).map(expand);
   const of = run_id === undefined ? rollout_id && { rollout_id } : { run_id };
   if (of) {
     const items = await ctx.store.updateRuns.told(of, siteId, MOST_ITEMS);
@@ -166,6 +166,21 @@ function withoutFollowing(rows: readonly ActionRow[]): ActionRow[] {
   const callOf = ({ request_id, action }: ActionRow) => `${action} ${request_id}`;
   const clients = new Set(rows.filter(({ context }) => context === 'client').map(callOf));
   return rows.filter((row) => row.context !== 'site' || !/suspended$/.test(row.action) || !clients.has(callOf(row)));
+}
+
+/**
+ * Among others, without what says nothing of its own: the turns of a rollout, whose updates are there, and roll-backs of
+ * updates that are there.
+ */
+function withoutAnswered(rows: readonly ActionRow[]): ActionRow[] {
+  if (rows.length === 1) return [...rows];
+  const itemOf = ({ site_id, context, slug }: ActionRow) => JSON.stringify([site_id, context, slug]);
+  const updated = new Set(rows.filter(({ action }) => action === 'updated').map(itemOf));
+  return rows.filter((row) =>
+    row.context === 'rollout'
+      ? !/^(started|ended|halted|item-halted|wave-(started|ended))$/.test(row.action)
+      : row.action !== 'rolled-back' || !updated.has(itemOf(row)),
+  );
 }
 
 function ofRunItem(ctx: Ctx, item: ToldRunItem): Expanded {

@@ -90,10 +90,10 @@ export async function previewOf(
   const all = [...selection.errors.map(unresolved), ...nowhere, ...errors];
   const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
   const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));
-  // Of plugins and themes: nothing else is rolled back by a guard.
   const down = affected.length === 0 ? new Set<number>() : await ctx.store.rolloutPlans.down(affected);
   const lookedAt = affected.filter((id) => down.has(id) && guarded.has(id));
   const guidance = affected.length === 0 ? undefined : await guidanceFor(ctx, affected, GUIDANCE);
+  // Of plugins and themes: nothing else is rolled back by a guard.
   const bare = offers.filter(({ type, site_id }) => isGuardable(type) && !guarded.has(site_id));
   return {
     dry_run: true as const,

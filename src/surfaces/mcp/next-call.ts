@@ -9,6 +9,7 @@ import type { JsonObject } from './tool-result.js';
 /** Characters of JSON; longer arguments, such as hundreds of sites, are not repeated. */
 const LONGEST = 400;
 
+const UNDO = 'svc/undo-change-v1';
 const JOB_STATUS = 'svc/get-batch-job-status-v1';
 
 interface Answered {
@@ -27,7 +28,8 @@ interface Answered {
 export function nextCall(answered: Answered): string | undefined {
   const { operation, args, output } = answered;
   if (output.dry_run === true) {
-    const { dry_run: _, ...given } = args;
+    // What turns the pages of a preview is no part of the call.
+    const { dry_run: _, page: _page, ...given } = args;
     if (doesNothing(output)) return undefined;
     return call(answered, 'Next, once the user has agreed', operation.id, agreed(given, answered));
   }
@@ -38,10 +40,10 @@ export function nextCall(answered: Answered): string | undefined {
 }
 
 /** Whether a preview found nothing to do. */
-function doesNothing({ planned, would_affect }: JsonObject): boolean {
+function doesNothing({ planned, would_affect, total_undo, total_changed }: JsonObject): boolean {
   if (Array.isArray(planned)) return planned.length === 0;
   const { total, sites } = (would_affect ?? {}) as JsonObject;
-  return (total ?? sites) === 0;
+  return (total ?? sites ?? total_undo ?? total_changed) === 0;
 }
 
 /**
@@ -62,6 +64,8 @@ export function cutOf(answered: Answered, next: string | undefined, sizeChosen: 
 /** The call that has what is left out of lists without pages; undefined if there is none. */
 function readOn(answered: Answered): string | undefined {
   const { operation, args, output } = answered;
+  if (operation.id === UNDO && output.dry_run === true)
+    return call(answered, 'Next page', UNDO, { ...args, page: (typeof args.page === 'number' ? args.page : 1) + 1 });
   const found =
     output.dry_run === true ? offersOf(operation, args) : (insteadOf(operation.id) ?? ofRun(operation, output));
   return found !== undefined && answered.offers(found[0]) ? call(answered, 'Read all', ...found) : undefined;
@@ -88,9 +92,10 @@ function ofRun({ effect }: GroupedOperation, { run_id }: JsonObject): Called | u
 }
 
 function agreed(given: JsonObject, { operation, output }: Answered): JsonObject {
-  const { confirmation_token } = output;
+  const { confirmation_token, digest } = output;
   return {
     ...given,
+    ...(operation.id === UNDO && typeof digest === 'string' ? { digest } : {}),
     ...(operation.effect === 'destroy' ? { confirm: true } : {}),
     ...(typeof confirmation_token === 'string' ? { confirmation_token } : {}),
   };

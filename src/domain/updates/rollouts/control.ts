@@ -16,10 +16,25 @@ const CHANGES = {
   abort: { from: ['running', 'paused'], state: 'aborted', event: 'rollout.aborted' },
 } as const satisfies Record<string, { from: RolloutState[]; state: RolloutState; event: string }>;
 
-/** The rollout as it is, if the action is possible. Throws as `controlRollout`. */
+/** The rollout as it is, and what would become of it, if the action is possible. Throws as `controlRollout`. */
 export async function previewControl(ctx: Ctx, id: string, action: RolloutAction) {
-  await requirePossible(ctx, id, action);
-  return getRollout(ctx, id, [], 1, 5);
+  const wave = await requirePossible(ctx, id, action);
+  const rollout = await getRollout(ctx, id, [], 1, 5);
+  return { ...rollout, dry_run: true as const, next: wouldBe(action, wave, rollout.counts.untouched ?? 0) };
+}
+
+function wouldBe(action: RolloutAction, wave: number | null, untouched: number): string {
+  const left = `${untouched} ${untouched === 1 ? 'update' : 'updates'}`;
+  switch (action) {
+    case 'pause':
+      return `It would be paused: sites at work are finished, and ${left} would wait until it is resumed.`;
+    case 'resume':
+      return `It would go on with ${left}.`;
+    case 'abort':
+      return `It would end for good: ${left} would never be made, and what was updated stays so.`;
+    case 'approve_next_wave':
+      return `Wave ${wave} would begin.`;
+  }
 }
 
 /** Throws `svc_rollout_not_found`, and `svc_rest_conflict` if it is in no state for that. */

@@ -60,7 +60,8 @@ export async function getRollout(
       ...{ wave: wave.wave, state: wave.state, sites: wave.sites, updates: wave.items },
       counts: counts.get(wave.wave) ?? {},
       started_at: isoTime(wave.started_at),
-      soak_until: isoTime(wave.soak_until),
+      // Nothing waits for it any more.
+      soak_until: rollout.ended_at === null ? isoTime(wave.soak_until) : null,
       approved_by: wave.approved_by,
       run_ids: runs
         .filter((run) => run.wave === wave.wave)
