@@ -166,6 +166,21 @@ describe('search-changes', () => {
     expect(kinds.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(all.total);
   });
 
+  it('says how many kinds it does not name, and names an item by its whole slug', async () => {
+    const slug = `${'a-long-name-of-a-plugin-'.repeat(4)}/plugin.php`;
+    await support.app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, slug, user_login, user_id, created)
+       WITH RECURSIVE many (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM many WHERE value < 30)
+       SELECT 1, 'logs', 'kind' || value, 'plugin', 'kind-' || value, 'Long', ?, 'kay', 1, ? FROM many`,
+      [slug, start / 1000],
+    );
+    const found = await search({ by: 'kay' });
+    expect([found.kinds.length + found.more_kinds, found.total]).toEqual([30, 30]);
+    expect(found.changes[0].slug).toBe(slug);
+    expect(await search({ by: 'tom' })).not.toHaveProperty('more_kinds');
+    await support.app.db.run("DELETE FROM site_change WHERE user_login = 'kay'");
+  });
+
   it('has pages, which together are the whole', async () => {
     const all = await search();
     const shown: string[] = [];

@@ -169,6 +169,18 @@ describe('an update after which the site looks different', () => {
   });
 });
 
+describe('an update of which nothing bad was seen', () => {
+  it('needs no attention once a person has taken it back', async () => {
+    const plugin = app.offer(app.site(0));
+    const before = plugin.version;
+    await app.safely('sync-sites', { site_ids_or_domains: [1] });
+    const { updated } = await app.safely('update-site-plugins', one);
+    expect(await app.safely('roll-back', { change_id: updated[0].change_id })).toMatchObject({ version: before });
+    expect((await app.call('get-fleet-brief')).needs_attention).toEqual([]);
+    expect((await fleetAttention(app.ctx(), 5)).matters).toEqual([]);
+  });
+});
+
 describe('an update that breaks the site', () => {
   it.each(['fatal', 'front', 'white', 'login'] as const)('%s: the old version is back', async (breakage) => {
     const { plugin, before } = await bad(breakage);

@@ -60,6 +60,7 @@ export default defineOperation({
           failed: z.number().int().optional(),
         }),
       ),
+      more_kinds: z.number().int().optional().describe('Not in kinds.'),
       ...paged(),
     }),
 

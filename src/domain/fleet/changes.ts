@@ -21,6 +21,8 @@ const MOST_KINDS = 20;
 /** Characters of a sentence, and of a name. */
 const SENTENCE = 160;
 const NAME = 60;
+/** Whole, as far as plugins have them: it is sent to other operations. */
+const SLUG = 200;
 
 interface ChangeSearchInput {
   since?: string | undefined;
@@ -99,7 +101,7 @@ async function findChanges(ctx: Ctx, input: ChangeSearchInput) {
   const since =
     input.since === undefined ? standard : pastTime('since', input.since, now, `${STANDARD_DAYS} days before until`);
   const words = (list: readonly string[]) => list.map((word) => word.trim().toLowerCase().replace(/[ _]+/g, '-'));
-  const { items, total, kinds } = await ctx.store.changeSearch.search(
+  const { items, total, kinds, more } = await ctx.store.changeSearch.search(
     {
       sources: sourcesOf(input),
       since,
@@ -129,6 +131,7 @@ async function findChanges(ctx: Ctx, input: ChangeSearchInput) {
       count: n,
       ...(failed === 0 ? {} : { failed }),
     })),
+    ...(more === 0 ? {} : { more_kinds: more }),
     total,
     page,
     per_page,
@@ -148,7 +151,7 @@ function changeView(row: FleetChangeRow) {
     url: row.url === null ? null : cleanLine(row.url, NAME),
     kind: cleanLine(row.kind, NAME),
     what: cleanLine(changeSentence(row), SENTENCE),
-    ...(row.slug === '' ? {} : { slug: cleanLine(row.slug, NAME) }),
+    ...(row.slug === '' ? {} : { slug: cleanLine(row.slug, SLUG) }),
     by: cleanLine(row.actor, NAME),
     via: row.via,
   };

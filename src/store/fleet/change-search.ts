@@ -192,14 +192,14 @@ export function createChangeSearch(db: Db) {
 
     /**
      * One page, and how many there are: of the kinds and actions asked for, and of each kind and action without these two
-     * filters, most frequent first.
+     * filters, most frequent first; `more` = how many of these are left out.
      */
     async search(
       query: ChangeQuery,
       page: number,
       perPage: number,
       mostKinds: number,
-    ): Promise<{ items: FleetChangeRow[]; total: number; kinds: KindCount[] }> {
+    ): Promise<{ items: FleetChangeRow[]; total: number; kinds: KindCount[]; more: number }> {
       const asked = join([among('kind', query.kinds), among('action', query.actions)]);
       const counts = new Map<string, KindCount>();
       const { items, total } = await pageOfWindows(windowsOf(query), page, perPage, async (span, skip, limit) => {
@@ -231,7 +231,7 @@ export function createChangeSearch(db: Db) {
       });
       const order = ({ kind, action }: KindCount) => [kind, action].join('\n');
       const kinds = [...counts.values()].sort((a, b) => b.n - a.n || (order(a) < order(b) ? -1 : 1));
-      return { items, total, kinds: kinds.slice(0, mostKinds) };
+      return { items, total, kinds: kinds.slice(0, mostKinds), more: Math.max(0, kinds.length - mostKinds) };
     },
   };
 }

@@ -83,7 +83,9 @@ const HARM: Readonly<Record<Harm, string>> = {
   broken: `c.outcome = 'broken' AND ${INSTALLED} AND NOT EXISTS (SELECT 1 FROM safe_change later
     WHERE later.site_id = c.site_id AND later.started_at > c.settled_at AND later.outcome IN ('kept', 'rolled_back'))`,
   suspect: `c.outcome = 'kept' AND json_array_length(c.evidence, '$.suspect') > 0 AND ${INSTALLED}`,
-  rolled_back: "c.outcome = 'rolled_back'",
+  // Not what a person took back of which nothing bad was seen.
+  rolled_back: `c.outcome = 'rolled_back' AND (c.evidence IS NULL OR json_extract(c.evidence, '$.by') IS NOT NULL
+    OR json_array_length(c.evidence, '$.seen') > 0 OR json_array_length(c.evidence, '$.suspect') > 0)`,
 };
 
 const SUBJECT = "'change:' || c.id";

@@ -140,6 +140,7 @@ export const fleetChangesMore = once(() => ({
   kinds: z
     .array(z.object({ kind: z.string(), action: z.string(), count: int(), failed: int().optional() }))
     .describe('Most frequent first.'),
+  more_kinds: int().optional().describe('Not in kinds.'),
 }));
 
 export const fleetDayShape = once(() =>
