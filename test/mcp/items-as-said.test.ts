@@ -87,3 +87,24 @@ it('a version that broke no site cannot be quarantined: the answer names what ho
   });
   expect(textOf(refused)).toContain('svc-ignore-update-everywhere-v1');
 });
+
+describe('a name where only ids are taken', () => {
+  it.each([
+    ['search-fleet', { tag_ids: ['Campaign'] }, 'svc-list-tags-v1'],
+    ['list-updates', { tag_ids: ['Campaign'] }, 'svc-list-tags-v1'],
+    ['run-updates', { client_ids: ['Ada'], dry_run: true }, 'svc-list-clients-v1'],
+    ['list-time-tasks', { client_id: 'Ada' }, 'svc-list-clients-v1'],
+    ['add-cost', { name: 'Licence', price: '59', sites: ['Bakery'] }, 'svc-list-sites-v1'],
+    ['update-site', { ...first, add_tags: ['Campaign'] }, 'svc-list-tags-v1'],
+  ])('%s says where the ids are found', async (name, input, list) => {
+    const text = textOf(await client.call(`svc-${name}-v1`, input));
+    expect(text).toContain(`Next step: Send ids, not names: find them with ${list}.`);
+  });
+
+  it('a tag that does not exist can be created in the same call', async () => {
+    const add = (more: object) =>
+      client.call('svc-tag-sites-v1', { site_ids_or_domains: [1], add: ['Campaign'], ...more });
+    expect(textOf(await add({}))).toContain('or create it with create: true.');
+    expect((await add({ create: true })).isError ?? false).toBe(false);
+  });
+});

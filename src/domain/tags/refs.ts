@@ -40,10 +40,11 @@ export async function requireTag(ctx: Ctx, ref: TagRef, field: string): Promise<
   return tag;
 }
 
-export function noTag(ref: TagRef, field: string): ServiceError {
+/** @param mayCreate the call can create it */
+export function noTag(ref: TagRef, field: string, mayCreate = false): ServiceError {
   const shown = JSON.stringify(typeof ref === 'string' ? ref.slice(0, 100) : ref);
   return new ServiceError('svc_tag_not_found', `${field}: there is no tag ${shown}.`, {
     field,
-    advice: 'Find the right id or name with list-tags-v1.',
+    advice: `Find the right id or name with list-tags-v1${mayCreate ? ', or create it with create: true' : ''}.`,
   });
 }

@@ -85,7 +85,7 @@ async function wantedTags(
     const change = index < add.length ? 'add' : 'remove';
     const at = change === 'add' ? `add[${index}]` : `remove[${index - add.length}]`;
     const tag = found[index] ?? (create && change === 'add' ? newTag(ref, at) : undefined);
-    if (tag === undefined) throw noTag(ref, at);
+    if (tag === undefined) throw noTag(ref, at, !create && change === 'add' && !/^\d+$/.test(String(ref)));
     const key = tag.id === null ? `new ${fold(tag.name)}` : `${tag.id}`;
     if (wanted.has(key) && wanted.get(key)?.change !== change)
       throw invalid(

@@ -52,7 +52,7 @@ function describe(issue: z.ZodIssue, raw: unknown): ValidationError {
       if (issue.received === 'undefined')
         return { field, message: `${at} is required.`, advice: `Send ${at} as ${article(issue.expected)}.` };
       if (isOwnReason(issue.message))
-        return { field, message: sentence(at, issue.message), advice: 'See the input schema.' };
+        return { field, message: sentence(at, issue.message), advice: adviceFor(field, issue.message) };
       return {
         field,
         message: `${at} must be ${article(issue.expected)}, not ${article(issue.received)}.`,
@@ -81,8 +81,22 @@ function describe(issue: z.ZodIssue, raw: unknown): ValidationError {
         advice: issue.type === 'array' && issue.code === 'too_big' ? 'Split the call.' : `Change ${at} to fit.`,
       };
     default:
-      return { field, message: sentence(at, issue.message), advice: 'See the input schema.' };
+      return { field, message: sentence(at, issue.message), advice: adviceFor(field, issue.message) };
   }
+}
+
+/** Where the ids of a field are found: people say names. */
+const LISTS: readonly (readonly [field: RegExp, list: string])[] = [
+  [/^(tag_ids?|tags|add_tags|remove_tags|groups|waves\.canary_tag_ids)\b/, 'list-tags-v1'],
+  [/^(client_ids?|clients)\b/, 'list-clients-v1'],
+  [/^(site_ids?|sites|selected_sites)\b/, 'list-sites-v1'],
+];
+
+function adviceFor(field: string, message: string): string {
+  const [, list] = LISTS.find(([ids]) => ids.test(field)) ?? [];
+  return list !== undefined && message.startsWith('must be an integer')
+    ? `Send ids, not names: find them with ${list}.`
+    : 'See the input schema.';
 }
 
 /** A name chosen by the caller may have any length. */
