@@ -233,6 +233,9 @@ type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   /** It was due and did nothing; `detail` says why. */
   'policy.skipped': PolicyFacts;
   'settings.changed': { group: string; fields: string[] };
+  'task.added': TaskFacts;
+  'task.updated': TaskFacts & { fields: readonly string[] };
+  'task.deleted': TaskFacts;
   'task.started': TaskFacts;
   'task.paused': TaskFacts;
   'task.completed': TaskFacts;

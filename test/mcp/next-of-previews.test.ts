@@ -64,11 +64,19 @@ describe('of an undo', () => {
     expect(await tool('list-tags')).toMatchObject({ total: 0 });
   });
 
-  it('of nothing that can be undone names no next call', async () => {
-    await tool('add-time-task', { title: 'Work', duration_seconds: 60 });
+  it('of nothing that can be undone says why, and names no next call', async () => {
+    const { id } = await tool('add-time-task', { title: 'Work', duration_seconds: 60 });
     const { actions } = await tool('list-actions', { contexts: ['call'], per_page: 1 });
     const preview = await tool('undo-change', { change_id: actions[0].id, dry_run: true });
-    expect(preview).toMatchObject({ total_undo: 0 });
+    expect(preview).toMatchObject({ total_undo: 0, errors: [{ name: 'Work', code: 'svc_not_undoable' }] });
     expect(preview.said).not.toContain('Next');
+    await tool('update-time-task', { task_id: id, title: 'Care' });
+    await tool('delete-time-task', { task_id: id, confirm: true });
+    const { changes } = await tool('search-changes', { kinds: ['task'] });
+    expect(changes.map(({ what }: Answer) => what)).toEqual([
+      'Deleted task: Care',
+      'Updated task: Care (title)',
+      'Added task: Work',
+    ]);
   });
 });

@@ -89,9 +89,11 @@ export async function addTask(ctx: Ctx, input: TaskInput & { title: string }): P
     hourly_price: input.hourly_price ?? ofBucket ?? settings.hourly_price,
   };
   const logged = (input.duration_seconds ?? 0) * 1000;
-  return withStorageError('svc_operation_failed', 'The task was not stored.', () =>
+  const task = await withStorageError('svc_operation_failed', 'The task was not stored.', () =>
     ctx.store.timeTasks.add(fields, siteIds, logged, ctx.clock.now()),
   );
+  ctx.events.emit({ name: 'task.added', facts: { task_id: task.id, title: task.title } });
+  return task;
 }
 
 /** Fields that can no longer change, by state (REST §6.9.2). */
@@ -132,15 +134,18 @@ export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promi
   const after = await findTask(ctx, id);
   if (!done)
     throw transition(after.status, 'The task has been changed by someone else in the meantime. Nothing changed.');
+  const sent = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  ctx.events.emit({ name: 'task.updated', facts: { task_id: id, title: after.title, fields: sent } });
   return after;
 }
 
 export async function deleteTask(ctx: Ctx, id: number): Promise<void> {
-  await findTask(ctx, id);
+  const { title } = await findTask(ctx, id);
   const removed = await withStorageError('svc_operation_failed', 'The task was not deleted.', () =>
     ctx.store.timeTasks.remove(id),
   );
   if (!removed) throw taskNotFound(id);
+  ctx.events.emit({ name: 'task.deleted', facts: { task_id: id, title } });
 }
 
 /** A count_down needs something to count down from; a default count_down gives way to another mode. */
