@@ -387,6 +387,20 @@ describe('search-fleet', () => {
     ]);
   });
 
+  it.each([
+    ['certificate', { certificate_days: 60 }],
+    ['domain', { domain_days: 60 }],
+  ])('shows what ends first on the first page: %s', async (column, asked) => {
+    const ends: string[] = [];
+    for (let page = 1, more = true; more; page++) {
+      const { rows, total } = await app.call('search-fleet', { ...asked, fields: [column], page, per_page: 7 });
+      ends.push(...rows.map(([end]: [string]) => end));
+      more = ends.length < total;
+    }
+    expect(ends.length).toBeGreaterThan(7);
+    expect(ends).toEqual([...ends].sort());
+  });
+
   it('says of how many sites it cannot tell, and never takes unknown for no', async () => {
     const unknown = fleet.filter(({ php }) => php === '').length;
     expect(await app.call('search-fleet', { php_below: '7' })).toMatchObject({ total: 0, rows: [], unknown });

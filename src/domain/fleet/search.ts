@@ -46,8 +46,16 @@ interface FleetSearch {
 
 const DAY_MS = 86_400_000;
 
-/** Returns one page of rows or groups. Rows of sites are sorted by address, or as requested. */
-export async function searchFleet(ctx: Ctx, asked: FleetSearch, order?: SiteOrder) {
+function soonest({ certificate_days, domain_days }: FleetSearch): SiteOrder | undefined {
+  if (certificate_days !== undefined) return { by: 'certificate', descending: false };
+  return domain_days === undefined ? undefined : { by: 'domain', descending: false };
+}
+
+/**
+ * Returns one page of rows or groups. Rows of sites are sorted by address, or as requested; what ends is asked about to
+ * see what ends first.
+ */
+export async function searchFleet(ctx: Ctx, asked: FleetSearch, order: SiteOrder | undefined = soonest(asked)) {
   requireItem(asked);
   const vulnerabilities = await vulnerabilitiesAsked(ctx, asked);
   const filter = await filterOf(ctx, asked, vulnerabilities?.known ?? false);
