@@ -114,7 +114,7 @@ export async function previewOf(
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
     errors: [...all, ...quarantined.slice(0, LISTED)],
     total_errors: all.length + quarantined.length,
-    ...(guidance !== undefined && { guidance }),
+    ...(guidance !== undefined && { guidance: guidance.lines }),
   };
 }
 

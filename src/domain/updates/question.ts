@@ -37,7 +37,7 @@ export function updatesQuestion(preview: Preview, { level = [], exclude_slugs = 
       exclude_slugs.length > 0 && `Left out as asked: ${exclude_slugs.slice(0, 5).map(siteWord).join(', ')}.`,
       left.length > 0 && `Left as they are: ${left.join(', ')}.`,
       firm > 0 && (firm === total ? 'None of it can be rolled back.' : `${firm} of ${total} cannot be rolled back.`),
-      guidance.length > 0 && `To be heeded: ${guidance.slice(0, 3).join('; ')}.`,
+      guidance.length > 0 && `Said of them: ${guidance.slice(0, 3).join('; ')}.`,
       down > 0 && `${counted(down, 'site')} of them ${down === 1 ? 'is' : 'are'} down now.`,
     ),
     ...(isPart ? { instead: { words: 'only the patches', input: { level: ['patch'] } } } : {}),
