@@ -8,7 +8,7 @@ import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
-import type { Actor, ToolChoice } from '../../runtime/actor.js';
+import type { Actor } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { readJson } from '../../runtime/json.js';
 import type { Auth } from '../auth/auth.js';
@@ -29,7 +29,7 @@ import { CARD_CORS, CARD_PATHS, CARD_TYPE, serverCard } from './server-card.js';
 import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
 import { type Session, Sessions } from './sessions.js';
 import { isListenRequest, refusedListen, subscribeAll, subscribedUris } from './subscriptions.js';
-import { narrowest, toolChoice, withToolChoice } from './tool-choice.js';
+import { requestedTools, withToolChoice } from './tool-choice.js';
 
 export interface McpHttpParts {
   core: McpCore;
@@ -124,7 +124,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
       // The protocol requires the origin to be checked on every request, including a GET that only listens.
       if (c.env.info.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
-      const actor = withToolChoice(await auth.either(c.env.info, 'mcp'), choiceOf(c));
+      const actor = withToolChoice(await auth.either(c.env.info, 'mcp'), requestedTools(c.req));
       if (c.req.method !== 'POST') return await getOrDelete(c, sessions, actor, listening);
       return await compressed(c, await post(c, postParts, actor));
     } catch (error) {
@@ -142,14 +142,6 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
 
 function compressed(c: McpContext, response: Response): Promise<Response> {
   return compressedJson(response, c.req.header('accept-encoding') ?? null);
-}
-
-/** The tool choice from the address and the headers; where both choose, only tools that both allow remain. */
-function choiceOf(c: McpContext): ToolChoice | undefined {
-  return narrowest(
-    toolChoice({ toolsets: c.req.query('toolsets'), readonly: c.req.query('readonly') }),
-    toolChoice({ toolsets: c.req.header('x-sitefleet-toolsets'), readonly: c.req.header('x-sitefleet-readonly') }),
-  );
 }
 
 async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<Response> {

@@ -1,5 +1,6 @@
 /** The tool choice of a connection: some toolsets, read-only, or a lean list. Never widens the rights of the login. */
 
+import type { HonoRequest } from 'hono';
 import type { Actor, ToolChoice } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { DEFAULT_TOOLSETS, TOOLSETS, type Toolset } from '../../runtime/toolsets.js';
@@ -37,8 +38,15 @@ export function toolChoice(written: {
   };
 }
 
-/** Combines two choices: only tools that both show remain. */
-export function narrowest(a: ToolChoice | undefined, b: ToolChoice | undefined): ToolChoice | undefined {
+/** The choice of the address and that of the headers; where both choose, only tools that both allow remain. */
+export function requestedTools(request: HonoRequest): ToolChoice | undefined {
+  return narrowest(
+    toolChoice({ toolsets: request.query('toolsets'), readonly: request.query('readonly') }),
+    toolChoice({ toolsets: request.header('x-sitefleet-toolsets'), readonly: request.header('x-sitefleet-readonly') }),
+  );
+}
+
+function narrowest(a: ToolChoice | undefined, b: ToolChoice | undefined): ToolChoice | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const [one, other] = [a.toolsets, b.toolsets];
   return {
