@@ -1,10 +1,11 @@
 /** Schemas of policies: which updates are planned at which time, and whether a person has to approve the plan. */
 
 import { once } from '../src/runtime/once.js';
-import { bool, lineText, paged, timestamp } from './common.js';
+import { bool, called, int, lineText, list, paged, timestamp } from './common.js';
 import { planInput, previewShape, timeOfDay, weekdays } from './rollout.js';
 import { z } from './zod.js';
 
+export const POLICY_SOURCES = ['person', 'settings'] as const;
 export const POLICY_STATES = ['started', 'asked', 'nothing', 'failed', 'skipped', 'missed'] as const;
 
 /** What a policy is made of: the filters, waves and window of a plan, and when and how it is carried out. */
@@ -21,13 +22,36 @@ export const policyFields = once(() => {
   };
 });
 
+/** What it is made of besides if the settings make it. */
+const settingsFields = once(() => {
+  const slugs = () => list(called());
+  return {
+    schedule: policyFields().schedule.extend({
+      day_of_month: int(1, 31).optional().describe('Monthly on this day; short months have it on their last.'),
+    }),
+    trusted: z
+      .object({ plugins: slugs(), themes: slugs() })
+      .strict()
+      .optional()
+      .describe('Only these, on sites whose automatic_update is 1.'),
+  };
+});
+
+/** What is stored of any policy beside its name and whether it is enabled. */
+export const policyDefinition = once(() =>
+  z
+    .object({ ...policyFields(), ...settingsFields() })
+    .omit({ name: true, enabled: true })
+    .strict(),
+);
+
 const count = () => z.number().int();
 
-/** A policy, or the automatic updates of the settings, which have no id. */
 export const policyEntry = once(() =>
   z.object({
-    policy_id: count().nullable().describe('null = of the settings: read-only.'),
+    policy_id: count(),
     name: z.string(),
+    source: z.enum(POLICY_SOURCES).describe('settings = read-only, made by the general settings.'),
     enabled: z.boolean(),
     acts: z.boolean().describe('Whether it makes plans.'),
     summary: z.string(),
@@ -51,6 +75,7 @@ export const policyList = once(() => z.object({ policies: z.array(policyEntry())
 export const policyRecord = once(() =>
   policyEntry().extend({
     ...policyFields(),
+    ...settingsFields(),
     changed_by: z.string(),
     changed_at: timestamp(),
   }),

@@ -1,8 +1,10 @@
 /** The fields of settings: how they are declared, and the kinds of values they accept. */
 
 import { once } from '../src/runtime/once.js';
-import { numberAs } from './common.js';
+import { called, numberAs } from './common.js';
+import { listMembers } from './lists.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 /** What a default value may depend on. */
 export interface Surroundings {
@@ -79,6 +81,15 @@ export function map<K extends string>(
     unknown
   >;
 }
+
+/** Most members of a list of slugs. */
+const MAX_SLUGS = 1000;
+
+/** Slugs as a list, or comma-separated. */
+export const slugs = once(
+  (): z.ZodType<string[], z.ZodTypeDef, unknown> =>
+    z.preprocess(listMembers, bounded(z.array(called()).max(MAX_SLUGS))),
+);
 
 export const line = (max: number) => z.string().trim().max(max);
 export const clock = once(() =>

@@ -1,6 +1,6 @@
 /** Settings (REST §6.10): every field with its accepted values, default and effect. */
 
-import { among, clock, type Fields, field, line, map, onOff, type ValuesOf, whole } from './setting-fields.js';
+import { among, clock, type Fields, field, line, map, onOff, slugs, type ValuesOf, whole } from './setting-fields.js';
 
 import { z } from './zod.js';
 
@@ -9,9 +9,9 @@ export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 const SCREEN = 'No effect: the page of this service has no such part.';
 const THEME =
   'No effect: the page of this service is light or dark as the browser is, or as its own switch says there.';
-const UPDATES =
-  'No effect: automatic updates need lists of what is trusted, which do not exist here yet. Nothing is updated unasked.';
 const BACKUPS = 'No effect: the child plugin offers no backups that this service could start or look up.';
+
+const WHERE = ', on sites whose automatic_update is 1.';
 
 const WIDGETS = [
   'overview',
@@ -60,19 +60,21 @@ export const GENERAL = {
       personal: true,
     },
   ),
-  plugin_automatic_daily_update: field(onOff, 0, 'Update trusted plugins automatically.', { idle: UPDATES }),
-  theme_automatic_daily_update: field(onOff, 0, 'Update trusted themes automatically.', { idle: UPDATES }),
-  trans_automatic_daily_update: field(onOff, 0, 'Update translations automatically.', { idle: UPDATES }),
-  automatic_daily_update: field(onOff, 0, 'Update WordPress automatically.', { idle: UPDATES }),
-  frequency_auto_update: field(() => z.enum(['daily', 'weekly', 'monthly']), 'daily', 'How often.', { idle: UPDATES }),
-  time_auto_update: field(clock, '00:00', 'Time of day.', { idle: UPDATES }),
-  dayinweek_auto_update: field(() => whole(0, 6), 0, 'Day of the week; 0 = Sunday.', { idle: UPDATES }),
-  dayinmonth_auto_update: field(() => whole(1, 31), 1, 'Day of the month; short months use their last.', {
-    idle: UPDATES,
-  }),
-  delay_autoupdate: field(() => among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30), 1, 'Days to wait before installing an update.', {
-    idle: UPDATES,
-  }),
+  plugin_automatic_daily_update: field(onOff, 0, `Update trusted plugins automatically${WHERE}`),
+  theme_automatic_daily_update: field(onOff, 0, `Update trusted themes automatically${WHERE}`),
+  trans_automatic_daily_update: field(onOff, 0, `Update translations automatically${WHERE}`),
+  automatic_daily_update: field(onOff, 0, `Update WordPress automatically${WHERE}`),
+  trusted_plugins: field(slugs, () => [], 'Slugs of plugins that are updated automatically.'),
+  trusted_themes: field(slugs, () => [], 'Slugs of themes that are updated automatically.'),
+  frequency_auto_update: field(() => z.enum(['daily', 'weekly', 'monthly']), 'daily', 'How often that is.'),
+  time_auto_update: field(clock, '00:00', "Time of day of that in the dashboard's time zone."),
+  dayinweek_auto_update: field(() => whole(0, 6), 0, 'Day of the week of that; 0 = Sunday.'),
+  dayinmonth_auto_update: field(() => whole(1, 31), 1, 'Day of the month of that; short months use their last.'),
+  delay_autoupdate: field(
+    () => among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30),
+    1,
+    'Days since a version was first on offer in the fleet, before it is installed automatically.',
+  ),
   show_language_updates: field(onOff, 1, 'Show translations in GET /updates. Also without, they are updated.'),
   disable_update_confirmations: field(
     () => among(0, 1, 2),

@@ -21,7 +21,7 @@ export async function list(config: Config, { json }: JsonFlag): Promise<void> {
     policies.map(({ policy_id, name, enabled, acts, next_at, last, summary }) => [
       policy_id,
       name,
-      policy_id === null ? 'stored only' : acts ? 'on' : enabled ? 'on, but the schedule is not running' : 'off',
+      acts ? 'on' : enabled ? 'on, but the schedule is not running' : 'off',
       next_at ?? '',
       last === null ? '' : `${last.at} ${last.state}`,
       summary,

@@ -313,7 +313,7 @@ describe('from a MainWP Dashboard', needs('php'), () => {
     expect(site.last_sync).not.toBeNull();
     expect(report.warnings).toEqual([
       `${url(0)}: its monitor checks 2 times again before the site counts as down; here it is 1, after 20 seconds.`,
-      expect.stringMatching(/: its automatic updates are on over there\. Here that is stored only and updates nothing/),
+      expect.stringMatching(/: its automatic updates are on over there, and on here\. They begin once/),
       `${url(0)}: 1 monitors of sub-pages are not imported.`,
       `${url(0)}: all translation updates are ignored there; Sitefleet has no such setting.`,
     ]);

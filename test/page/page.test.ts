@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { putGuard } from '../../src/demo/guard/state.js';
 import { runToolJobs } from '../../src/domain/connection/tool-jobs.js';
-import { editSettings } from '../../src/domain/settings/settings.js';
+import { changeSettings } from '../../src/domain/policies/of-settings.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';
@@ -141,7 +141,7 @@ describe('the page', needs('chromium'), () => {
   it('hides the button of all updates, and asks before updates, as the general settings say', async () => {
     const plugin = app.offer(app.fleet.site(1), 0, '8.0');
     await app.call('sync-sites', { site_ids_or_domains: [2] });
-    await editSettings(app.ctx(), 'general', { hide_update_everything: 1, disable_update_confirmations: 1 });
+    await changeSettings(app.ctx(), 'general', { hide_update_everything: 1, disable_update_confirmations: 1 });
     const page = await served.open();
     await visit(page, '/sites/2?tab=updates', 'Available');
     await page.getByText('→ 8.0').waitFor();
@@ -149,7 +149,7 @@ describe('the page', needs('chromium'), () => {
     await page.getByRole('button', { name: `Update ${plugin.name}` }).click();
     await served.running(page.getByText('1 update was applied.').waitFor());
     expect(plugin.version).toBe('8.0');
-    await editSettings(app.ctx(), 'general', { hide_update_everything: null, disable_update_confirmations: null });
+    await changeSettings(app.ctx(), 'general', { hide_update_everything: null, disable_update_confirmations: null });
     await page.context().close();
   });
 
@@ -157,7 +157,7 @@ describe('the page', needs('chromium'), () => {
     const site = app.fleet.site(1);
     const plugins = [app.offer(site, 0, '8.1'), app.offer(site, 1, '8.1')];
     await app.call('sync-sites', { site_ids_or_domains: [2] });
-    await editSettings(app.ctx(), 'general', { disable_update_confirmations: 1 });
+    await changeSettings(app.ctx(), 'general', { disable_update_confirmations: 1 });
     const page = await served.open();
     await visit(page, '/sites/2?tab=updates', 'Available');
     for (const { name } of plugins) await page.getByRole('checkbox', { name }).check();
@@ -167,14 +167,14 @@ describe('the page', needs('chromium'), () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(plugins.map(({ version }) => version === '8.1')).toEqual([false, false]);
 
-    await editSettings(app.ctx(), 'general', { disable_update_confirmations: 2 });
+    await changeSettings(app.ctx(), 'general', { disable_update_confirmations: 2 });
     await page.reload();
     for (const { name } of plugins) await page.getByRole('checkbox', { name }).check();
     await page.getByRole('button', { name: 'Update 2', exact: true }).click();
     await served.running(page.getByText('2 updates were applied.').waitFor());
     await expect.poll(() => dialog.count()).toBe(0);
     expect(plugins.map(({ version }) => version)).toEqual(['8.1', '8.1']);
-    await editSettings(app.ctx(), 'general', { disable_update_confirmations: null });
+    await changeSettings(app.ctx(), 'general', { disable_update_confirmations: null });
     await page.context().close();
   });
 

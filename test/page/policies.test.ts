@@ -70,12 +70,12 @@ describe('policies on the page', needs('chromium'), () => {
     const past = page.locator('.card', { hasText: 'in the last 30 days' });
     await expect.poll(() => past.locator('tbody tr').innerText()).toMatch(/shop 1\.9.*1 site got it later/s);
     await past.getByText('Which vulnerabilities were known then').waitFor();
-    await expect.poll(() => rest('GET', '/policies')).toHaveLength(1);
+    await expect.poll(() => rest('GET', '/policies')).toHaveLength(0);
     await expectToFit(page);
     await page.getByRole('button', { name: 'Create policy' }).click();
     await page.getByRole('heading', { name: 'Every night' }).waitFor();
     expect(await clicks()).toBe(3);
-    expect((await rest('GET', '/policies'))[1]).toMatchObject({
+    expect((await rest('GET', '/policies'))[0]).toMatchObject({
       name: 'Every night',
       summary: expect.stringMatching(/3 days after .* or at once if they fix a known vulnerability, on all sites/),
     });
@@ -84,7 +84,7 @@ describe('policies on the page', needs('chromium'), () => {
     await card.getByText('It has not been due yet.').waitFor();
     await card.getByRole('button', { name: 'Switch off: Every night' }).click();
     await card.getByText('Off', { exact: true }).waitFor();
-    expect((await rest('GET', '/policies'))[1]).toMatchObject({ enabled: false });
+    expect((await rest('GET', '/policies'))[0]).toMatchObject({ enabled: false });
     await card.getByRole('button', { name: 'Delete: Every night' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No policies yet').waitFor();
@@ -143,14 +143,48 @@ describe('policies on the page', needs('chromium'), () => {
     await page.context().close();
   });
 
-  it('are read by others, with what they would do and who may set them; those of the settings are stored only', async () => {
+  it('of the settings are set there, and on the sites that take them', async () => {
+    const page = await served.open(['read', 'write', 'approve']);
+    page.setDefaultTimeout(15_000);
+    await page.setViewportSize(PHONE);
+    await page.goto(`${served.url}/settings`);
+    const card = page.locator('.card', { hasText: 'Automatic updates' });
+    await card.getByText('What is updated on its own, and when').click();
+    await card.getByLabel('Update trusted plugins').check();
+    await card.getByLabel('Trusted plugins', { exact: true }).fill('shop, forum');
+    await card.getByLabel('How often').selectOption('monthly');
+    await card.getByLabel('Monthly on day').fill('31');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The general settings were changed.').waitFor();
+    await expectToFit(page);
+    await page.goto(`${served.url}/sites/2`);
+    const takes = page.getByLabel('Takes the automatic updates of the settings');
+    await takes.check();
+    await expect.poll(async () => (await rest('GET', '/sites/2')).automatic_update).toBe(1);
+    const [policy] = await rest('GET', '/policies');
+    expect(policy).toMatchObject({
+      source: 'settings',
+      summary: expect.stringMatching(
+        /^Updates of trusted plugins \(shop, forum\), 1 day .* monthly on day 31 at 00:00, and started at once\.$/,
+      ),
+    });
+    await page.goto(`${served.url}/policies/${policy?.policy_id}`);
+    await page.getByText(/^Site takes no automatic updates/).waitFor();
+    await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0);
+    await page.getByRole('link', { name: 'Made by the settings, and changed there' }).click();
+    await page.waitForURL(`${served.url}/settings`);
+    await page.goto(`${served.url}/policies/${policy?.policy_id}/edit`);
+    await page.getByText('You cannot change policies').waitFor();
+    await page.context().close();
+  });
+
+  it('are read by others, with what they would do and who may set them', async () => {
     const page = await served.open(['read', 'write']);
     await page.setViewportSize(PHONE);
     await page.goto(`${served.url}/policies`);
     await page.getByText('Only people who can approve changes can create, change or switch them.').waitFor();
     const settings = page.locator('.card', { hasText: 'Automatic updates of the settings' });
-    await settings.getByText('Stored only').waitFor();
-    await settings.getByText(/Nothing is updated unasked\.$/).waitFor();
+    await settings.getByText('Made by the settings, and changed there').waitFor();
     await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0);
     await page.getByRole('link', { name: 'All of it' }).click();
     await page.getByText('If it started now').waitFor();

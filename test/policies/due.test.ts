@@ -18,6 +18,22 @@ it.each([
   // 20 November 2026 is a Friday.
   ['weekly', { at: '08:00', days: ['thu'] }, '2026-11-20T12:00:00Z', '2026-11-19T07:00', '2026-11-26T07:00'],
   ['weekly', { at: '08:00', days: ['fri'] }, '2026-11-20T06:59:59Z', '2026-11-13T07:00', '2026-11-20T07:00'],
+  // Short months have it on their last day; 30 June 2026 is in summer time.
+  [
+    'monthly',
+    { at: '08:00', days: [], day_of_month: 31 },
+    '2026-06-30T05:59:59Z',
+    '2026-05-31T06:00',
+    '2026-06-30T06:00',
+  ],
+  [
+    'leap day',
+    { at: '08:00', days: [], day_of_month: 30 },
+    '2028-02-29T07:00Z',
+    '2028-02-29T07:00',
+    '2028-03-30T06:00',
+  ],
+  ['monthly', { at: '00:00', days: [], day_of_month: 1 }, '2026-12-31T22:59Z', '2026-11-30T23:00', '2026-12-31T23:00'],
   ['two days', { at: '00:00', days: ['mon', 'sat'] }, '2026-11-20T12:00:00Z', '2026-11-15T23:00', '2026-11-20T23:00'],
 ] as const)('%s %j at %s', (_name, schedule, now, last, next) => {
   const times = dueTimes(schedule, BERLIN, Date.parse(now));

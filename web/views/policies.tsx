@@ -51,24 +51,20 @@ export function Policies() {
       <Loaded of={policies} rows={4}>
         {({ data, total }) => (
           <>
-            {total === 1 && (
+            {total === 0 && (
               <Empty icon={CalendarClock} title={t.policies.none}>
                 <p>{t.policies.noneText}</p>
               </Empty>
             )}
-            {[...data].sort(ownFirst).map((policy) => (
+            {data.map((policy) => (
               <Card
                 key={policy.policy_id}
-                title={
-                  policy.policy_id === null ? policy.name : <a href={policyAddress(policy.policy_id)}>{policy.name}</a>
-                }
+                title={<a href={policyAddress(policy.policy_id)}>{policy.name}</a>}
                 actions={<PolicyState policy={policy} />}
               >
                 <p>{policy.summary}</p>
-                {policy.policy_id !== null && <Times policy={policy} />}
-                {may && policy.policy_id !== null && (
-                  <PolicyButtons policy={{ ...policy, policy_id: policy.policy_id }} />
-                )}
+                <Times policy={policy} />
+                <PolicyButtons policy={policy} />
               </Card>
             ))}
             <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
@@ -79,17 +75,8 @@ export function Policies() {
   );
 }
 
-/** What the settings keep, and nothing acts on, comes last. */
-const ownFirst = (a: Entry, b: Entry) => Number(a.policy_id === null) - Number(b.policy_id === null);
-
-/** Whether it acts: one of the settings never does. */
-export function PolicyState({ policy: { policy_id, enabled, acts } }: { policy: Entry }) {
-  if (policy_id === null)
-    return (
-      <Badge tone="idle" icon={CirclePause}>
-        {t.policies.storedOnly}
-      </Badge>
-    );
+/** Whether it acts. */
+export function PolicyState({ policy: { enabled, acts } }: { policy: Entry }) {
   if (!enabled)
     return (
       <Badge tone="idle" icon={CirclePause}>
@@ -141,8 +128,19 @@ function Last({ of: { at, state, detail, approval_id, rollout_id } }: { of: NonN
   );
 }
 
-export function PolicyButtons({ policy }: { policy: { policy_id: number; name: string; enabled: boolean } }) {
-  const { policy_id, name, enabled } = policy;
+/** What may be done with it: one of the settings is only set there. */
+export function PolicyButtons({ policy }: { policy: Entry }) {
+  const may = useMayApprove();
+  if (policy.source === 'settings')
+    return (
+      <p class="muted">
+        <a href="/settings">{t.policies.inSettings}</a>
+      </p>
+    );
+  return may ? <OwnButtons policy={policy} /> : null;
+}
+
+function OwnButtons({ policy: { policy_id, name, enabled } }: { policy: Entry }) {
   const { route } = useLocation();
   const [removing, setRemoving] = useState(false);
   const at = { params: { path: { policy_id } } };

@@ -55,7 +55,8 @@ export function Policy() {
           <Card>
             <p>{told.summary}</p>
             <Times policy={told} />
-            {may ? <PolicyButtons policy={{ ...told, policy_id }} /> : <p class="muted">{t.policies.aboutOther}</p>}
+            <PolicyButtons policy={told} />
+            {!may && <p class="muted">{t.policies.aboutOther}</p>}
           </Card>
         )}
       </Loaded>
@@ -78,7 +79,7 @@ export function EditPolicy() {
   const { policy_id, policy } = usePolicy();
   const may = useMayApprove();
   if (policy.error?.status === 404) return <Missing />;
-  if (!may) return <NotYours />;
+  if (!may || policy.data?.source === 'settings') return <NotYours />;
   return (
     <Page title={t.policies.editTitle(policy.data?.name ?? '')}>
       <Loaded of={policy} rows={8}>

@@ -56,7 +56,7 @@ export function SettingsGroup({ group, fields }: { group: Group; fields: readonl
       if (message !== undefined) showToast(message);
     }
     setChanged({});
-    refresh('settings:', 'monitors:', 'now:', 'site:');
+    refresh('settings:', 'monitors:', 'now:', 'site:', 'policies:', 'policy:', 'approvals:');
   };
   return (
     <Loaded of={settings}>

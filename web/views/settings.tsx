@@ -37,6 +37,19 @@ const UPDATES: readonly SettingField[] = [
   ['check_http_response_method', ['get', 'head']],
   ['numberdays_outdate_plugin_theme', 'number'],
 ];
+const AUTOMATIC: readonly SettingField[] = [
+  ['plugin_automatic_daily_update', 'switch'],
+  ['trusted_plugins', 'text'],
+  ['theme_automatic_daily_update', 'switch'],
+  ['trusted_themes', 'text'],
+  ['trans_automatic_daily_update', 'switch'],
+  ['automatic_daily_update', 'switch'],
+  ['frequency_auto_update', ['daily', 'weekly', 'monthly']],
+  ['dayinweek_auto_update', ['1', '2', '3', '4', '5', '6', '0']],
+  ['dayinmonth_auto_update', 'number'],
+  ['time_auto_update', 'time'],
+  ['delay_autoupdate', ['0', '1', '2', '3', '4', '5', '6', '7', '14', '30']],
+];
 const DASHBOARD: readonly SettingField[] = [
   ['timezone_string', 'text'],
   ['date_format', 'text'],
@@ -89,6 +102,12 @@ export function Settings() {
           <TagsCard />
           <Card title={t.settings.updates}>
             <SettingsGroup group="general" fields={UPDATES} />
+          </Card>
+          <Card title={t.settings.automatic}>
+            <details class="fold">
+              <summary>{t.settings.automaticText}</summary>
+              <SettingsGroup group="general" fields={AUTOMATIC} />
+            </details>
           </Card>
           <Card title={t.settings.calls}>
             <details class="fold">

@@ -11,7 +11,7 @@ import { useMayWrite } from '../api/session.js';
 import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { TextField, useText } from '../parts/field.js';
+import { Check, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { OwnerField, TagChecks } from '../parts/owners.js';
 import { Card } from '../parts/page.js';
@@ -228,6 +228,13 @@ function Record({ site }: { site: SiteRecord }) {
     showToast(message);
     refresh(`site:${site.id}:`, 'sites:', 'now:');
   };
+  const setAutomatic = async (on: boolean) => {
+    await trying(async () => {
+      const body = { automatic_update: on ? (1 as const) : (0 as const) };
+      return (await answer(api.POST('/sites/{id_or_domain}/edit', { ...at, body }))).message;
+    });
+    refresh(`site:${site.id}:`, 'policy:');
+  };
   const remove = () =>
     trying(async () => {
       const { message } = await answer(api.DELETE('/sites/{id_or_domain}/remove', at));
@@ -238,6 +245,7 @@ function Record({ site }: { site: SiteRecord }) {
   return (
     <Card title={t.site.record}>
       <p>{t.address(site.url)}</p>
+      <Check label={t.site.automatic} checked={site.automatic_update === 1} onChange={setAutomatic} />
       <div class="row">
         <Button small icon={Pencil} onClick={() => setAsking('address')}>
           {t.site.editAddress}

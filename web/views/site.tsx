@@ -66,6 +66,7 @@ const FIELDS = [
   'tag_list',
   'tags',
   'suspended',
+  'automatic_update',
 ];
 /** What is wrong with the site now. */
 export function useTroubles(id: string) {

@@ -18,7 +18,13 @@ export interface Named {
 /** Whether an item is known by this name. */
 export function isCalled({ slug, name, alone = 0 }: Named, term: string): boolean {
   const wanted = fold(term.trim());
-  return (alone === 0 && fold(name) === wanted) || fold(slug) === wanted || stem(fold(slug)) === wanted;
+  return (alone === 0 && fold(name) === wanted) || slugForms(slug).includes(wanted);
+}
+
+/** A slug, and its folder or file, without case: names that no item gives to itself. */
+export function slugForms(slug: string): string[] {
+  const whole = fold(slug);
+  return [whole, stem(whole)];
 }
 
 /**

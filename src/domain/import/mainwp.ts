@@ -123,7 +123,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
     ...lostOfMonitor(raw.monitors as MainwpMonitor[], globals.monitoring),
     ...(of.automatic_update === 1
       ? [
-          'its automatic updates are on over there. Here that is stored only and updates nothing: run updates yourself, or let the assistant do it.',
+          'its automatic updates are on over there, and on here. They begin once the switches of automatic updates in the general settings are on, which are not imported.',
         ]
       : []),
     ...(subs === 0 ? [] : [`${subs} monitors of sub-pages are not imported.`]),

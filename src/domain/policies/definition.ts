@@ -1,20 +1,20 @@
 /** What policies are set to, as it is stored, and in words. */
 
-import { policyFields } from '../../../schemas/policy.js';
-import { z } from '../../../schemas/zod.js';
-import { once } from '../../runtime/once.js';
+import { policyDefinition, type policyFields } from '../../../schemas/policy.js';
+import type { z } from '../../../schemas/zod.js';
 import type { PolicyRow } from '../../store/policies/policies.js';
 import type { Ctx } from '../context.js';
 import type { PlanInput } from '../updates/rollouts/plan.js';
 
 export type PolicyInput = z.output<z.ZodObject<ReturnType<typeof policyFields>>>;
-export type Definition = Omit<PolicyInput, 'name' | 'enabled'>;
+export type Definition = z.output<ReturnType<typeof policyDefinition>>;
 
-const stored = once(() => z.object(policyFields()).omit({ name: true, enabled: true }).strict());
+/** By whom a policy asks for approval. */
+export const askerOf = (id: number) => `policy:${id}`;
 
 /** Throws for one that cannot be read: it must not become a wider one. */
 export function definitionOf({ definition }: Pick<PolicyRow, 'definition'>): Definition {
-  return stored().parse(JSON.parse(definition));
+  return policyDefinition().parse(JSON.parse(definition));
 }
 
 /** The plan that it makes. */
@@ -41,7 +41,9 @@ function ownersWords(ids: readonly number[], noun: 'tag' | 'client', names: Read
   return `the ${noun} ${[...named, ...more].join(' or ')}`;
 }
 
-function sitesWords({ site_ids_or_domains: sites, tag_ids, client_ids }: Definition, names: OwnerNames): string {
+function sitesWords(definition: Definition, names: OwnerNames): string {
+  const { site_ids_or_domains: sites, tag_ids, client_ids, trusted } = definition;
+  if (trusted !== undefined) return 'sites whose automatic_update is on';
   if (sites.length + tag_ids.length + client_ids.length === 0) return 'all sites';
   return [
     sites.length === 0 ? 'sites' : sites.length === 1 ? '1 site' : `${sites.length} sites`,
@@ -50,16 +52,31 @@ function sitesWords({ site_ids_or_domains: sites, tag_ids, client_ids }: Definit
   ].join(' ');
 }
 
+function typesWords({ types, trusted }: Definition): string {
+  if (types.length === 0) return 'All updates';
+  const words = types.map((type) => {
+    if (type === 'core') return 'WordPress';
+    if (trusted === undefined || type === 'translations') return type;
+    const slugs = trusted[type];
+    const more = slugs.length > NAMED ? [`${slugs.length - NAMED} more`] : [];
+    return `trusted ${type} (${[...slugs.slice(0, NAMED), ...more].join(', ') || 'none are'})`;
+  });
+  return `Updates of ${words.join(', ')}`;
+}
+
+function daysWords({ days, day_of_month }: Definition['schedule']): string {
+  if (day_of_month !== undefined) return `monthly on day ${day_of_month}`;
+  return days.length === 0 ? 'daily' : days.map(capitalized).join(', ');
+}
+
 const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** What it does when, for a person. */
 export function definitionWords(definition: Definition, names: OwnerNames): string {
-  const { types, level, slugs, exclude_slugs, minimum_age_days: age, only_vulnerable, vulnerable_at_once } = definition;
+  const { level, slugs, exclude_slugs, minimum_age_days: age, only_vulnerable, vulnerable_at_once } = definition;
   const { approval, schedule, window } = definition;
   const what = [
-    types.length === 0
-      ? 'All updates'
-      : `Updates of ${types.map((type) => (type === 'core' ? 'WordPress' : type)).join(', ')}`,
+    typesWords(definition),
     level.length === 0 ? '' : ` (${level.join(', ')})`,
     only_vulnerable ? ' that fix known vulnerabilities' : '',
     slugs.length === 0 ? '' : `, only ${slugs.join(', ')}`,
@@ -67,8 +84,7 @@ export function definitionWords(definition: Definition, names: OwnerNames): stri
     age === 0 ? '' : `, ${age} ${age === 1 ? 'day' : 'days'} after they were first on offer`,
     age > 0 && vulnerable_at_once ? ' or at once if they fix a known vulnerability' : '',
   ].join('');
-  const days = schedule.days.length === 0 ? 'daily' : schedule.days.map(capitalized).join(', ');
   const when = window === null ? '' : ` Sites are changed from ${window.from} to ${window.to} of their own time only.`;
   const who = approval === 'auto' ? 'started at once' : 'started once a person has approved it';
-  return `${what}, on ${sitesWords(definition, names)}. Planned ${days} at ${schedule.at}, and ${who}.${when}`;
+  return `${what}, on ${sitesWords(definition, names)}. Planned ${daysWords(schedule)} at ${schedule.at}, and ${who}.${when}`;
 }

@@ -8,25 +8,32 @@ export interface Schedule {
   at: string;
   /** Empty = daily. */
   days: readonly (typeof WEEKDAYS)[number][];
+  /** Monthly, on its last day in a month that is shorter. */
+  day_of_month?: number | undefined;
 }
 
 /**
  * The newest time at or before `now` at which it is due, and the next one after. On the day on which summer time begins
  * or ends it is due once, as on any other.
  */
-export function dueTimes({ at, days }: Schedule, zone: string, now: number): { last: number; next: number } {
+export function dueTimes(schedule: Schedule, zone: string, now: number): { last: number; next: number } {
+  const { at, days, day_of_month } = schedule;
+  /** There is one in so many days. */
+  const within = day_of_month === undefined ? 8 : 32;
   const wall = wallOf(now, zone);
   const minutes = minutesOf(at);
-  const times = Array.from({ length: 17 }, (_, i) => i - 8).flatMap((ahead) => {
+  const times = Array.from({ length: 2 * within + 1 }, (_, i) => i - within).flatMap((ahead) => {
     const date = new Date(Date.UTC(wall.year, wall.month - 1, wall.day + ahead));
     const weekday = WEEKDAYS[date.getUTCDay()];
     if (days.length > 0 && (weekday === undefined || !days.includes(weekday))) return [];
     const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate()];
+    const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
+    if (day_of_month !== undefined && day !== Math.min(day_of_month, lastDay)) return [];
     return [momentOf({ year, month, day, hour: Math.floor(minutes / 60), minute: minutes % 60, second: 0 }, zone)];
   });
   const last = times.filter((time) => time <= now).at(-1);
   const next = times.find((time) => time > now);
-  if (last === undefined || next === undefined) throw new Error('every weekday is within eight days');
+  if (last === undefined || next === undefined) throw new Error('there is one within so many days');
   return { last, next };
 }
 

@@ -1,32 +1,103 @@
-/** The automatic updates of the settings, as a policy that anyone can read. They are kept, and nothing acts on them. */
+/**
+ * The policy that the general settings make while one of their switches is on. It is stored in the transaction that changes
+ * them, and nothing else changes it.
+ */
 
-import { GENERAL } from '../../../schemas/settings.js';
+import { isDeepStrictEqual } from 'node:util';
+import { fold } from '../../../schemas/fold.js';
+import { policyDefinition } from '../../../schemas/policy.js';
+import type { PolicyWrite } from '../../store/policies/policies.js';
+import type { SettingWrite } from '../../store/settings/settings.js';
+import { isApprover } from '../approvals/approvers.js';
 import type { Ctx } from '../context.js';
 import { WEEKDAYS } from '../monitoring/windows.js';
-import { groupValues } from '../settings/effects.js';
+import { type Group, type GroupValues, groupValues } from '../settings/effects.js';
+import {
+  changeGroup,
+  editSettings,
+  type GroupView,
+  type SettingsChange,
+  type StoreChange,
+} from '../settings/settings.js';
+import { askerOf, type Definition, definitionOf } from './definition.js';
 
-const KINDS = {
-  automatic_daily_update: 'WordPress',
-  plugin_automatic_daily_update: 'trusted plugins',
-  theme_automatic_daily_update: 'trusted themes',
+export const SETTINGS_POLICY = 'Automatic updates of the settings';
+
+const SWITCHES = {
+  plugin_automatic_daily_update: 'plugins',
+  theme_automatic_daily_update: 'themes',
   trans_automatic_daily_update: 'translations',
+  automatic_daily_update: 'core',
 } as const;
 
-export async function ofSettings(ctx: Ctx) {
-  const values = await groupValues(ctx, 'general');
-  const on = (Object.keys(KINDS) as (keyof typeof KINDS)[]).filter((name) => values[name] === 1);
-  const { frequency_auto_update: often, dayinweek_auto_update: weekday, dayinmonth_auto_update: day } = values;
-  const days = { daily: '', weekly: ` on ${WEEKDAYS[weekday] ?? ''}`, monthly: ` on day ${day}` }[often];
-  const asked =
-    on.length === 0
-      ? 'Off.'
-      : `${on.map((name) => KINDS[name]).join(', ')}: ${often}${days} at ${values.time_auto_update}, ${plural(values.delay_autoupdate)} after they are on offer.`;
-  return {
-    ...{ policy_id: null, name: 'Automatic updates of the settings', enabled: on.length > 0, acts: false },
-    summary: `${asked} ${GENERAL.automatic_daily_update.idle}`,
-    next_at: null,
-    last: null,
-  };
+const FIELDS = [
+  ...(Object.keys(SWITCHES) as (keyof typeof SWITCHES)[]),
+  'trusted_plugins',
+  'trusted_themes',
+  'frequency_auto_update',
+  'time_auto_update',
+  'dayinweek_auto_update',
+  'dayinmonth_auto_update',
+  'delay_autoupdate',
+] as const satisfies (keyof GroupValues<'general'>)[];
+
+type Values = Pick<GroupValues<'general'>, (typeof FIELDS)[number]>;
+type Approval = Definition['approval'];
+
+/** Null: all switches are off. */
+function definitionFrom(values: Values, approval: Approval): Definition | null {
+  const switches = Object.entries(SWITCHES) as [keyof typeof SWITCHES, (typeof SWITCHES)[keyof typeof SWITCHES]][];
+  const types = switches.filter(([name]) => values[name] === 1).map(([, type]) => type);
+  if (types.length === 0) return null;
+  const { frequency_auto_update: often, time_auto_update, dayinweek_auto_update, dayinmonth_auto_update } = values;
+  return policyDefinition().parse({
+    ...{ types, approval, minimum_age_days: values.delay_autoupdate },
+    trusted: { plugins: values.trusted_plugins, themes: values.trusted_themes },
+    schedule: {
+      at: time_auto_update.padStart(5, '0'),
+      ...(often === 'weekly' ? { days: [WEEKDAYS[dayinweek_auto_update]] } : {}),
+      ...(often === 'monthly' ? { day_of_month: dayinmonth_auto_update } : {}),
+    },
+  });
 }
 
-const plural = (days: number) => (days === 1 ? '1 day' : `${days} days`);
+function writeOf(ctx: Ctx, definition: Definition | null): PolicyWrite | null {
+  if (definition === null) return null;
+  const by = { changed_by: ctx.actor.name, changed_at: ctx.clock.now() };
+  const name = { name: SETTINGS_POLICY, name_key: fold(SETTINGS_POLICY) };
+  return { ...name, ...by, enabled: 1, definition: JSON.stringify(definition) };
+}
+
+/** Changes settings of any group: the general ones with the policy that they make. Throws as `changeGroup`. */
+export function changeSettings<G extends Group>(ctx: Ctx, group: G, change: SettingsChange<G>): Promise<GroupView> {
+  if (group !== 'general') return editSettings(ctx, group, change as SettingsChange<Exclude<Group, 'general'>>);
+  const store: StoreChange<'general'> = (writes, values) => storeGeneral(ctx, writes, values);
+  return changeGroup(ctx, 'general', change as SettingsChange<'general'>, store);
+}
+
+/**
+ * The policy starts its plans automatically if a person who may approve sets it, as other policies do; set by others, each
+ * plan waits for such a person.
+ */
+async function storeGeneral(
+  ctx: Ctx,
+  writes: readonly SettingWrite[],
+  { names, before, after }: { names: readonly string[]; before: Values; after: Values },
+): Promise<void> {
+  const { settings, policies } = ctx.store;
+  const statement = (definition: Definition | null) => policies.settingsStatement(writeOf(ctx, definition));
+  if (!FIELDS.some((name) => names.includes(name))) return settings.write(writes, ctx.clock.now());
+  const held = await policies.ofSettings();
+  const approval: Approval = (await isApprover(ctx)) ? 'auto' : 'ask';
+  const same = isDeepStrictEqual(definitionFrom(before, 'ask'), definitionFrom(after, 'ask'));
+  // What changes nothing takes no approval away.
+  const change = same && approval === 'ask' ? [] : [statement(definitionFrom(after, approval))];
+  await settings.write(writes, ctx.clock.now(), change);
+  // Of two changes at once the later one sees both here. Nobody has set them together, so a person is asked.
+  const now = definitionFrom(await groupValues(ctx, 'general'), 'ask');
+  const stored = await policies.ofSettings();
+  const made = stored === undefined ? null : { ...definitionOf(stored), approval: 'ask' };
+  if (!isDeepStrictEqual(made, now)) await settings.write([], ctx.clock.now(), [statement(now)]);
+  if (held !== undefined && held.definition !== stored?.definition)
+    await ctx.store.approvals.withdraw(askerOf(held.id));
+}

@@ -11,22 +11,17 @@ import { requireApprover } from '../approvals/approvers.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone, isScheduleOn } from '../settings/effects.js';
 import { checkPlanInput } from '../updates/rollouts/plan.js';
-import { definitionOf, definitionWords, ownerNames, type PolicyInput, planOf } from './definition.js';
+import { askerOf, definitionOf, definitionWords, ownerNames, type PolicyInput, planOf } from './definition.js';
 import { dueTimes } from './due.js';
-import { ofSettings } from './of-settings.js';
+import { SETTINGS_POLICY } from './of-settings.js';
 
 type Entry = z.input<ReturnType<typeof policyEntry>>;
 
-/** By whom a policy asks for approval. */
-export const askerOf = (id: number) => `policy:${id}`;
-
-/** One page by name; the first has the automatic updates of the settings before them. */
+/** One page: the policy of the settings, if there is one, then the others by name. */
 export async function listPolicies(ctx: Ctx, page: number, perPage: number) {
   const { policies } = ctx.store;
-  const first = page === 1 ? [await ofSettings(ctx)] : [];
-  const rows = await policies.some(Math.max(0, (page - 1) * perPage - 1), perPage - first.length);
-  const count = await policies.count();
-  return { policies: [...first, ...(await entriesOf(ctx, rows))], total: count + 1, page, per_page: perPage };
+  const rows = await policies.some((page - 1) * perPage, perPage);
+  return { policies: await entriesOf(ctx, rows), total: await policies.count(), page, per_page: perPage };
 }
 
 /** Throws `svc_policy_not_found`. */
@@ -38,6 +33,17 @@ export async function knownPolicy(ctx: Ctx, id: number): Promise<PolicyRow> {
       advice: 'Find the id with list-policies-v1.',
     });
   return row;
+}
+
+/** One that is set here. Throws `svc_policy_not_found`, and `svc_rest_conflict` for that of the settings. */
+async function ownPolicy(ctx: Ctx, id: number): Promise<PolicyRow> {
+  const row = await knownPolicy(ctx, id);
+  if (row.source === 'person') return row;
+  throw new ServiceError('svc_rest_conflict', 'The general settings make this policy: it is changed there only.', {
+    field: 'policy_id',
+    advice:
+      'Change plugin_, theme_, trans_ and automatic_daily_update, trusted_plugins and trusted_themes, or the times of automatic updates there; with the four switches off there is no such policy.',
+  });
 }
 
 /** With all it is set to. Throws `svc_policy_not_found`. */
@@ -62,7 +68,7 @@ async function entriesOf(ctx: Ctx, rows: readonly PolicyRow[]): Promise<Entry[]>
     defined.map(async ({ row, definition }) => {
       const acts = row.enabled === 1 && running;
       return {
-        ...{ policy_id: row.id, name: row.name, enabled: row.enabled === 1, acts },
+        ...{ policy_id: row.id, name: row.name, source: row.source, enabled: row.enabled === 1, acts },
         summary: definitionWords(definition, names),
         next_at: acts ? isoTime(dueTimes(definition.schedule, zone, now).next) : null,
         last: await lastOf(ctx, row),
@@ -89,14 +95,14 @@ export async function addPolicy(ctx: Ctx, input: PolicyInput) {
   return getPolicy(ctx, id);
 }
 
-/** Changes the given members. A request of it that waits is withdrawn. Throws as `addPolicy`, and `svc_policy_not_found`. */
+/** Changes the given members. A request of it that waits is withdrawn. Throws as `addPolicy` and `ownPolicy`. */
 export async function changePolicy(
   ctx: Ctx,
   id: number,
   change: { [K in keyof PolicyInput]?: PolicyInput[K] | undefined },
 ) {
   await requireApprover(ctx);
-  const before = await knownPolicy(ctx, id);
+  const before = await ownPolicy(ctx, id);
   const old: PolicyInput = { name: before.name, enabled: before.enabled === 1, ...definitionOf(before) };
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   const after = { ...old, ...given } as PolicyInput;
@@ -118,10 +124,10 @@ export async function changePolicy(
   return getPolicy(ctx, id);
 }
 
-/** What it started goes on. Throws `svc_rest_insufficient_permission` and `svc_policy_not_found`. */
+/** What it started goes on. Throws `svc_rest_insufficient_permission`, and as `ownPolicy`. */
 export async function deletePolicy(ctx: Ctx, id: number) {
   await requireApprover(ctx);
-  const { name } = await knownPolicy(ctx, id);
+  const { name } = await ownPolicy(ctx, id);
   if (await ctx.store.policies.remove(id)) {
     await ctx.store.approvals.withdraw(askerOf(id));
     ctx.events.emit({ name: 'policy.deleted', facts: { policy_id: id, policy_name: name, detail: '' } });
@@ -130,6 +136,7 @@ export async function deletePolicy(ctx: Ctx, id: number) {
 }
 
 async function writeOf(ctx: Ctx, { name, enabled, ...definition }: PolicyInput) {
+  if (fold(name) === fold(SETTINGS_POLICY)) throw nameTaken(name, 'Only the general settings make a policy named');
   await checkPlanInput(ctx, planOf(definition));
   return {
     ...{ name, name_key: fold(name), enabled: Number(enabled), definition: JSON.stringify(definition) },
@@ -138,6 +145,6 @@ async function writeOf(ctx: Ctx, { name, enabled, ...definition }: PolicyInput) 
   };
 }
 
-function nameTaken(name: string): ServiceError {
-  return new ServiceError('svc_already_exists', `There is a policy named ${JSON.stringify(name)}.`, { field: 'name' });
+function nameTaken(name: string, why = 'There is a policy named'): ServiceError {
+  return new ServiceError('svc_already_exists', `${why} ${JSON.stringify(name)}.`, { field: 'name' });
 }

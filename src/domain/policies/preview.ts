@@ -13,7 +13,7 @@ import { NO_NARROWING, narrowingOf, narrowSites } from '../extensions/offer-filt
 import { dashboardZone } from '../settings/effects.js';
 import { allSites } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
-import { previewPlan } from '../updates/rollouts/plan.js';
+import { previewPlan, trustOf, willingSites } from '../updates/rollouts/plan.js';
 import { typeNumbers } from '../updates/updates.js';
 import { type Definition, definitionOf, definitionWords, ownerNames, planOf } from './definition.js';
 import { dueTimes } from './due.js';
@@ -103,10 +103,13 @@ async function scopeOf(ctx: Ctx, definition: Definition) {
   const narrowing = await narrowingOf(ctx, { slug: slugs, exclude_slugs, tag_ids, client_ids }, 'slugs');
   const { sites } = await chooseSites(ctx, refs, { whenEmpty: (own) => allSites(own, {}) });
   const chosen = narrowing === undefined ? sites : await narrowSites(ctx, sites, narrowing, types, true);
+  const trusts = trustOf(definition);
+  const willing = await willingSites(ctx, definition);
   const { slugs: only, exclude_slugs: except } = narrowing ?? NO_NARROWING;
   return {
-    ids: chosen.map(({ id }) => id),
+    ids: chosen.map(({ id }) => id).filter((id) => willing?.has(id) !== false),
     fits: ({ type, slug }: Version) =>
+      trusts({ type, slug }) &&
       (types.length === 0 || types.includes(type)) &&
       (only === undefined || only.includes(slug)) &&
       !except.includes(slug),

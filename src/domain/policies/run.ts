@@ -14,9 +14,8 @@ import { type Ctx, originOf } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { planUpdatesOf } from '../updates/rollouts/plan.js';
 import { previewStart, startRollout } from '../updates/rollouts/start.js';
-import { definitionOf, planOf } from './definition.js';
+import { askerOf, definitionOf, planOf } from './definition.js';
 import { dueTimes, sameDay } from './due.js';
-import { askerOf } from './policies.js';
 
 /** So late a time is no missed one, although a day has ended. */
 const LATE_MS = 3_600_000;

@@ -48,11 +48,27 @@ export type SettingsChange<G extends Group> = {
   readonly [K in keyof GroupValues<G>]?: GroupValues<G>[K] | null | undefined;
 };
 
+/** Changes the given fields as `changeGroup` does. The general ones make a policy: policies/of-settings.ts changes them. */
+export function editSettings<G extends Exclude<Group, 'general'>>(ctx: Ctx, group: G, change: SettingsChange<G>) {
+  return changeGroup(ctx, group, change, (writes) => ctx.store.settings.write(writes, ctx.clock.now()));
+}
+
+/** What a change has stored, and the values of the group before and after it. */
+export type StoreChange<G extends Group> = (
+  writes: readonly SettingWrite[],
+  change: { names: readonly string[]; before: GroupValues<G>; after: GroupValues<G> },
+) => Promise<void>;
+
 /**
  * Changes the given fields, which the group's schema has parsed: an absent field stays unchanged, null restores the
  * default. Nothing is stored if one of them conflicts with the others. Returns the group afterwards.
  */
-export async function editSettings<G extends Group>(ctx: Ctx, group: G, change: SettingsChange<G>): Promise<GroupView> {
+export async function changeGroup<G extends Group>(
+  ctx: Ctx,
+  group: G,
+  change: SettingsChange<G>,
+  store: StoreChange<G>,
+): Promise<GroupView> {
   if (group === 'cost-tracker') requireModule(ctx, 'cost-tracker');
   const owner = await ownerOf(ctx);
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
@@ -66,9 +82,9 @@ export async function editSettings<G extends Group>(ctx: Ctx, group: G, change: 
     return { key, value: value === null ? undefined : after[name] };
   });
   CHECKS[group]?.(after, new Set(given.map(([name]) => name)));
-  await ctx.store.settings.write(writes, ctx.clock.now());
-  if (group === 'advanced') await applyConnectionSettings(ctx);
   const names = given.map(([name]) => name);
+  await store(writes, { names, before, after: after as GroupValues<G> });
+  if (group === 'advanced') await applyConnectionSettings(ctx);
   const changed = names.map((name) => {
     const values = [before[name as keyof typeof before], after[name]] as const;
     return [fields[name]?.personal === true ? `${name}@${owner}` : name, values] as const;

@@ -14,8 +14,9 @@ import {
 } from '../clients/clients.js';
 import { suspendClient, unsuspendClient } from '../clients/suspension.js';
 import type { Ctx } from '../context.js';
+import { changeSettings } from '../policies/of-settings.js';
 import { GROUPS, type Group, groupValues } from '../settings/effects.js';
-import { editSettings, ownerOf, type SettingsChange } from '../settings/settings.js';
+import { ownerOf, type SettingsChange } from '../settings/settings.js';
 import { deleteTag, restoreTag, type TagRecord, tagRecord, updateTag } from '../tags/tags.js';
 import type { IgnorableType } from '../updates/ignored.js';
 import { restoreIgnoredEverywhere } from '../updates/ignored-everywhere.js';
@@ -131,7 +132,7 @@ async function putBack(ctx: Ctx, steps: readonly Step[]): Promise<unknown> {
     return restoreIgnoredEverywhere(ctx, { type: kind as IgnorableType, slug, name }, back_to as IgnoredUntil[]);
   const values = Object.fromEntries(steps.map(({ field, back_to }) => [splitOwner(field)[0], back_to]));
   if (kind === 'tag') return updateTag(ctx, Number(slug), values);
-  if (kind === 'settings') return editSettings(ctx, slug as Group, values as SettingsChange<Group>);
+  if (kind === 'settings') return changeSettings(ctx, slug as Group, values as SettingsChange<Group>);
   const { email, phone, ...texts } = values;
   const input = { ...texts, client_email: email, client_phone: phone } as ClientInput;
   return updateClient(ctx, Number(slug), input);

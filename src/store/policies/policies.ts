@@ -1,7 +1,7 @@
 /** Policies, and what became of the newest time at which each was due. Every step is one conditional write. */
 
-import type { POLICY_STATES } from '../../../schemas/policy.js';
-import { type Db, type Row, sql } from '../driver/db.js';
+import type { POLICY_SOURCES, POLICY_STATES } from '../../../schemas/policy.js';
+import { type Db, type Row, type Statement, sql } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
 import { IN } from '../driver/sql-fragments.js';
 import { DONE_LOG, windows, within } from '../driver/windows.js';
@@ -11,6 +11,7 @@ export type PolicyState = (typeof POLICY_STATES)[number];
 
 export interface PolicyRow extends Row {
   id: number;
+  source: (typeof POLICY_SOURCES)[number];
   name: string;
   enabled: number;
   /** JSON. */
@@ -49,13 +50,34 @@ export function createPolicies(db: Db) {
   return {
     find: (id: number) => db.one<PolicyRow>('SELECT * FROM policy WHERE id = ?', [id]),
 
-    /** By name. */
+    /** By name, after the one of the settings. */
     some: (offset: number, limit: number) =>
-      db.all<PolicyRow>('SELECT * FROM policy ORDER BY name_key LIMIT ? OFFSET ?', [limit, offset]),
+      db.all<PolicyRow>("SELECT * FROM policy ORDER BY source <> 'settings', name_key LIMIT ? OFFSET ?", [
+        limit,
+        offset,
+      ]),
+
+    ofSettings: () => db.one<PolicyRow>("SELECT * FROM policy WHERE source = 'settings'"),
 
     count: () => countOf(db, 'SELECT count(*) AS n FROM policy', []),
 
     enabled: () => db.all<PolicyRow>('SELECT * FROM policy WHERE enabled = 1 ORDER BY id'),
+
+    /** Makes the policy of the settings, changes it if it is another one, or removes it. */
+    settingsStatement(write: PolicyWrite | null): Statement {
+      if (write === null) return sql("DELETE FROM policy WHERE source = 'settings'");
+      const { name, name_key, enabled, definition, changed_by, changed_at } = write;
+      return sql(
+        `INSERT INTO policy (source, name, name_key, enabled, definition, changed_by, changed_at, due_at)
+         VALUES ('settings', ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (name_key) DO UPDATE SET definition = excluded.definition, changed_by = excluded.changed_by,
+           changed_at = excluded.changed_at,
+           due_at = CASE WHEN policy.definition ->> '$.schedule' = excluded.definition ->> '$.schedule' THEN policy.due_at
+             ELSE max(policy.due_at, excluded.due_at) END
+         WHERE policy.source = 'settings' AND policy.definition <> excluded.definition`,
+        ...[name, name_key, enabled, definition, changed_by, changed_at, changed_at],
+      );
+    },
 
     /** The id of the new policy; undefined if the name is taken. */
     async add({
@@ -124,6 +146,12 @@ export function createPolicies(db: Db) {
         [state, detail, approval_id ?? null, id, due_at],
       );
       return changes === 1;
+    },
+
+    /** Sites that take the automatic updates of the settings. */
+    async willingSites(): Promise<Set<number>> {
+      const rows = await db.all('SELECT site_id FROM site_detail WHERE automatic_update = 1');
+      return new Set(rows.map(({ site_id }) => Number(site_id)));
     },
 
     /** Names of tags and clients by id. */

@@ -108,9 +108,10 @@ CREATE TABLE rollout_halt (
   PRIMARY KEY (rollout_id, type, slug, version)
 ) WITHOUT ROWID;
 
--- What is planned at which times; no row is deleted but by a person.
+-- What is planned at which times. People make and delete rows, but for the one of the settings, which is written with them.
 CREATE TABLE policy (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
+  source TEXT NOT NULL DEFAULT 'person' CHECK (source IN ('person', 'settings')),
   name TEXT NOT NULL,
   name_key TEXT NOT NULL UNIQUE,
   enabled INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 /** Settings: one row per value that differs from the default. Secrets are sealed for their own key. */
 
-import type { Db, Value } from '../driver/db.js';
+import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
 
@@ -57,9 +57,10 @@ export function createSettings(db: Db, vault: Vault) {
       return row === undefined ? undefined : parsed(vault.open(String(row.value), place(key)));
     },
 
-    /** All or nothing. */
-    async write(writes: readonly SettingWrite[], now: number): Promise<void> {
-      if (writes.length > 0) await db.batch(writes.map((write) => statement(write, now)));
+    /** All or nothing. @param more what changes with them */
+    async write(writes: readonly SettingWrite[], now: number, more: readonly Statement[] = []): Promise<void> {
+      const statements = [...writes.map((write) => statement(write, now)), ...more];
+      if (statements.length > 0) await db.batch(statements);
     },
 
     /** Whether a cost uses this product type or payment method. */

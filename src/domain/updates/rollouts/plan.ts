@@ -4,6 +4,7 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
+import { fold } from '../../../../schemas/fold.js';
 import { MOST_WAVES, type planInput, type planShape, RISKS } from '../../../../schemas/rollout.js';
 import { levelName } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
@@ -17,6 +18,7 @@ import type { PlanItem, PlanRow } from '../../../store/rollouts/plans.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import { chooseSites } from '../../actions/run-on-sites.js';
 import type { Ctx } from '../../context.js';
+import { slugForms } from '../../extensions/names.js';
 import { limitsOf, narrowingOf, narrowSites, requireOwners, withinLimits } from '../../extensions/offer-filters.js';
 import { guidanceFor } from '../../guidance/guidance.js';
 import { WEEKDAYS } from '../../monitoring/windows.js';
@@ -45,6 +47,8 @@ const turn = turnForEach();
 export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>> & {
   /** Of policies: fixes of known vulnerabilities may be of any age. */
   vulnerable_at_once?: boolean;
+  /** Of the settings: of plugins and themes only these, and nothing on sites that take no automatic updates. */
+  trusted?: { plugins: readonly string[]; themes: readonly string[] } | undefined;
 };
 type Plan = z.input<ReturnType<typeof planShape>>;
 type Risk = (typeof RISKS)[number];
@@ -155,7 +159,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     narrowing === undefined ? selection.sites : await narrowSites(ctx, selection.sites, narrowing, types, true);
   const ids = sites.map(({ id }) => id);
   const limits = narrowing === undefined ? {} : limitsOf(narrowing);
-  const [open, ignored, { usable, errors }, down, guarded, seen, held] = await Promise.all([
+  const [open, ignored, { usable, errors }, down, guarded, seen, held, willing] = await Promise.all([
     store.updates.ofSites(ids, types),
     store.updates.ignoredOf(ids, types),
     usableSites(ctx, sites),
@@ -163,8 +167,10 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     store.updatePlans.guarded(),
     store.rolloutPlans.firstSeen(),
     store.rolloutPlans.quarantined(),
+    willingSites(ctx, input),
   ]);
   const may = new Set(usable);
+  const trusts = trustOf(input);
   const obstacles = new Map(errors.map(({ site_id, code }) => [site_id, code]));
   const now = ctx.clock.now();
   const ages = new Map(
@@ -173,10 +179,12 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
       (now - first_seen) / DAY_MS,
     ]),
   );
-  const found = open.filter((offer) => withinLimits(offer, limits));
+  const fits = (offer: FleetOffer) => withinLimits(offer, limits) && trusts(offer);
+  const found = open.filter(fits);
   const young = input.vulnerable_at_once === true && input.minimum_age_days > 0;
   const fixes = input.only_vulnerable || young ? await fixesOf(ctx, found) : new Map<number, string[]>();
   const reasonOf = (offer: FleetOffer, at: number): string | undefined => {
+    if (willing?.has(offer.site_id) === false) return 'automatic_update_off';
     if (!may.has(offer.site_id)) return reason(obstacles.get(offer.site_id) ?? 'svc_site_not_found');
     if (offer.quarantined === 1) return reason('svc_version_quarantined');
     if (input.only_vulnerable && !fixes.has(at)) return 'no_known_fix';
@@ -194,10 +202,27 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     if (why === undefined) offers.push(offer);
     else left.push({ site_id: offer.site_id, update: true, reason: why });
   }
-  for (const offer of ignored)
-    if (withinLimits(offer, limits)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
+  for (const offer of ignored) if (fits(offer)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
   const elsewhere = new Set(held.map(({ type, slug, version }) => versionKey({ type, slug, new_version: version })));
   return { offers, left, ages, down, guarded, elsewhere };
+}
+
+/** Sites that take automatic updates; undefined if that is not asked for. */
+export async function willingSites(
+  { store }: Ctx,
+  { trusted }: Pick<PlanInput, 'trusted'>,
+): Promise<ReadonlySet<number> | undefined> {
+  return trusted === undefined ? undefined : store.policies.willingSites();
+}
+
+/** Whether an item may be updated without being looked at. Goes by slugs: items choose their names themselves. */
+export function trustOf({ trusted }: Pick<PlanInput, 'trusted'>): (item: { type: number; slug: string }) => boolean {
+  if (trusted === undefined) return () => true;
+  const forms = { plugin: new Set(trusted.plugins.map(fold)), theme: new Set(trusted.themes.map(fold)) };
+  return ({ type, slug }) => {
+    const word = UPDATE_TYPES[type];
+    return (word !== 'plugin' && word !== 'theme') || slugForms(slug).some((form) => forms[word].has(form));
+  };
 }
 
 /** `version_quarantined` for `svc_version_quarantined`. */

@@ -17,7 +17,7 @@ export const policies: readonly Route[] = [
   listRoute({
     on: 'GET /policies',
     summary: 'List policies of updates',
-    description: 'First the automatic updates of the settings, which are read-only and have no id.',
+    description: 'First the one that the general settings make, if their automatic updates are on; it is read-only.',
     params: () => z.object({ ...paging(50, 200) }),
     returns: () => listOf(policyEntry()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
@@ -79,6 +79,7 @@ export const policies: readonly Route[] = [
     on: 'DELETE /policies/{policy_id}',
     change: 'approvals',
     where,
+    fails: [409],
     summary: 'Delete a policy',
     description: 'Rollouts that it started go on; a request of it that waits is withdrawn.',
     params: () => z.object(path()),

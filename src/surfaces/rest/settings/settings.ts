@@ -4,8 +4,9 @@ import { mailChange, mailSetting } from '../../../../schemas/mail.js';
 import { editShape, valuesShape } from '../../../../schemas/settings.js';
 import { z } from '../../../../schemas/zod.js';
 import { editMail, listMails } from '../../../domain/alerts/mail/settings.js';
+import { changeSettings } from '../../../domain/policies/of-settings.js';
 import { GROUPS, type Group } from '../../../domain/settings/effects.js';
-import { editSettings, type GroupView, readSettings, type SettingsChange } from '../../../domain/settings/settings.js';
+import { type GroupView, readSettings, type SettingsChange } from '../../../domain/settings/settings.js';
 import { once } from '../../../runtime/once.js';
 import { costSettings } from '../costs/settings.js';
 import type { InnerCodes } from '../errors.js';
@@ -61,7 +62,7 @@ function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, der
       inner,
       returns,
       async answer(change, ctx) {
-        const view = await editSettings(ctx, group, change as SettingsChange<G>);
+        const view = await changeSettings(ctx, group, change as SettingsChange<G>);
         return {
           message: changedMessage(`The ${name} settings were changed.`, change, view.notes),
           ...groupAnswer(view),
@@ -99,7 +100,7 @@ const emails = [
 export const settings: readonly Route[] = [
   ...groupRoutes('general', {
     summary: 'General settings',
-    note: 'sidebar_position and svc_widgets are per user of the key.',
+    note: 'sidebar_position and svc_widgets are per user of the key. Automatic updates are a policy (GET /policies); set by a caller who may not approve, each of its plans waits for a person.',
     inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
     derived: () => ({
       svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Backup method.'),

@@ -40,7 +40,7 @@ export const editSiteFields = once(() => ({
     .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional().describe('0 lifts a suspension and reconnects the site if needed.'),
-  automatic_update: off().describe('Apply trusted updates to this site. Stored only, no effect.'),
+  automatic_update: off().describe('Automatic updates of the general settings on this site.'),
   backup_before_upgrade: threeWay('Refuse updates without a recent backup (stored only, no effect)'),
   ignore_core_updates: off(),
   ignore_plugin_updates: off(),
@@ -58,8 +58,6 @@ export const editSiteFields = once(() => ({
 
 /** Settings that are stored for other programs and have no effect here, with the reason. */
 const IDLE = {
-  automatic_update:
-    'Kept, but not acted on: automatic updates need lists of what is trusted, which do not exist here yet.',
   backup_before_upgrade:
     'Stored, but without effect: the child plugin offers no backups that this service could start or look up.',
 } as const;
