@@ -163,7 +163,7 @@ function noUpdate(type: string, slug: string): ServiceError {
   return new ServiceError(
     'svc_change_not_found',
     `No update of the ${type} ${siteWord(slug)} on this site is on record, so the version before is not known.`,
-    { field: 'slug', advice: 'Send to_version, or find change_id with list-site-snapshots-v1 or get-site-changes-v1.' },
+    { field: 'slug', advice: 'Send to_version, or find change_id with list-site-snapshots-v1 or search-changes-v1.' },
   );
 }
 
