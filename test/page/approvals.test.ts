@@ -99,6 +99,10 @@ describe('a person who may approve', needs('chromium'), () => {
     await page.getByLabel('Which changes wait for approval').selectOption('None');
     await page.getByText('Programs with the right to make changes make them at once.').waitFor();
     expect((await key(`DELETE /tags/${id}/remove`)).status).toBe(200);
+    const ask = { few: 'ask', many: 'ask', all: 'ask', all_by_assistant: 'ask', unguarded: 'auto' } as const;
+    await app.rules({ rules: { content: ask } });
+    await page.reload();
+    await page.getByText('Rules of your own. What may wait for a person: posts or comments changed.').waitFor();
     await page.context().close();
   });
 });

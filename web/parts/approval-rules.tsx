@@ -24,12 +24,13 @@ export function ApprovalRules({ chosen }: { chosen?: () => void }) {
   };
   return (
     <Loaded of={rules}>
-      {({ preset, in_assistants }) =>
-        may ? (
+      {({ preset, rules: own, in_assistants }) => {
+        const words = preset === null ? t.approvals.ownText(waiting(own)) : t.approvals.presetText[preset];
+        return may ? (
           <>
             <SelectField
               label={t.approvals.rules}
-              hint={preset === null ? t.approvals.ownText : t.approvals.presetText[preset]}
+              hint={words}
               value={preset ?? ''}
               onChange={(next) => void set({ preset: next as Preset })}
               options={[
@@ -46,9 +47,16 @@ export function ApprovalRules({ chosen }: { chosen?: () => void }) {
             )}
           </>
         ) : (
-          <p>{preset === null ? t.approvals.ownText : t.approvals.presetText[preset]}</p>
-        )
-      }
+          <p>{words}</p>
+        );
+      }}
     </Loaded>
   );
+}
+
+/** The kinds of changes of which some wait, or are never made. */
+function waiting(rules: Readonly<Record<string, Readonly<Record<string, string>>>>): string[] {
+  return Object.entries(rules)
+    .filter(([, rule]) => Object.values(rule).some((mode) => mode !== 'auto'))
+    .map(([kind]) => t.approvals.change(kind, 0));
 }

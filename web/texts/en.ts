@@ -1175,6 +1175,7 @@ export const en = {
         users: 'users, keys or logins',
         settings: 'settings or who is told of alerts',
         other: 'other records',
+        refresh: 'syncs and checks',
       };
       const on = sites === null ? 'any number of sites' : sites === 0 ? '' : plural(sites, 'site', 'sites');
       return [kinds[kind] ?? kind, on].filter((part) => part !== '').join(': ');
@@ -1198,7 +1199,8 @@ export const en = {
     inAssistants:
       'Also let the assistant that asked put the question to its user. That a person answers there cannot be checked: its program could answer without asking.',
     own: 'Own rules',
-    ownText: 'Rules of your own are set.',
+    ownText: (kinds: readonly string[]) =>
+      `Rules of your own. ${kinds.length === 0 ? 'Nothing waits' : `What may wait for a person: ${kinds.join('; ')}`}.`,
   },
   users: {
     title: 'Users',
