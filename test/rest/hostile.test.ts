@@ -19,13 +19,15 @@ beforeAll(async () => {
 });
 
 const deep = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown;
-/** By kind. The short run tries every parameter with a sixth of them in turn, `npm run soak` with all. */
+/** Ended the process: SQLite's JSON functions make bytes of it that are no text. */
+const HALF_A_PAIR = '\ud800';
+/** By kind. The short run tries every parameter with half a pair and a sixth of the others in turn, `npm run soak` with all. */
 const ODD: readonly (readonly unknown[])[] = [
   [null, true],
   ['', ' '],
   [0, -1, 1.5, 1e308, 9_007_199_254_740_992, 99_999_999_999_999],
   ['x'.repeat(70_000), deep],
-  ['\u0000', 'a\u0000b', '\ud800', '١'],
+  ['\u0000', 'a\u0000b', HALF_A_PAIR, '١'],
   ['%', '%00%ff', "'; DROP TABLE site; --", '%_\\'],
   ['__proto__', 'constructor', '../../etc/passwd', 'NaN'],
   ['0001-01-01', '9999-12-31', '2026-02-30', '1e9', '-0'],
@@ -36,7 +38,9 @@ const ODD: readonly (readonly unknown[])[] = [
 let turn = 0;
 function oddValues(): unknown[] {
   turn++;
-  return ODD.flatMap((kind) => kind.filter((_, index) => SOAK || (index + turn) % 6 === 0));
+  return ODD.flatMap((kind) =>
+    kind.filter((value, index) => SOAK || value === HALF_A_PAIR || (index + turn) % 6 === 0),
+  );
 }
 
 /** Values for which a row finds something. */

@@ -132,6 +132,17 @@ function contract(db: () => Db): void {
     expect(await db().one('SELECT count(*) AS n FROM site')).toEqual({ n: 0 });
   });
 
+  it('takes half a surrogate pair as U+FFFD, also from JSON, of which it would make bytes that are no text', async () => {
+    const texts = ['\ud800', 'a\udfffb', '\ud83d\ude00', 'no escape: \\ud800', 'é'];
+    const each = await db().all('SELECT value AS text FROM json_each(?)', [JSON.stringify(texts)]);
+    expect(each).toEqual(texts.map((text) => ({ text: text.toWellFormed() })));
+    const escaped = '["\\ud83d\\ude00", "\\uD800"]';
+    expect(await db().all('SELECT value AS text FROM json_each(?)', [escaped])).toEqual([
+      { text: '\ud83d\ude00' },
+      { text: '\ufffd' },
+    ]);
+  });
+
   it('refuses too few, too many and named arguments, and arguments that are no array', async () => {
     await expect(db().all('SELECT ?, ?', [1])).rejects.toThrow(/2 arguments needed, 1 given/);
     await expect(db().all('SELECT ?', [1, 2])).rejects.toThrow(/1 arguments needed, 2 given/);

@@ -14,7 +14,8 @@ const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 /**
  * Arguments as both drivers take them. Native libsql aborts the process on a boolean or an object, cuts text at NUL
  * and stores missing arguments as NULL; both drivers send every JS number as a real, which turns 5 into '5.0' in a TEXT
- * column and in JSON. So whole numbers travel as bigint, and whatever cannot be stored as it is, is refused here.
+ * column and in JSON. So whole numbers travel as bigint, and whatever cannot be stored as it is, is refused here. Half a
+ * surrogate pair is stored as U+FFFD.
  * @throws TypeError naming the argument's position (from 1), what it is and what to bind instead
  */
 export function bindValues(sql: string, args: readonly Value[], parameters: number): Bound[] {
@@ -27,11 +28,21 @@ export function bindValues(sql: string, args: readonly Value[], parameters: numb
   return bound;
 }
 
+/**
+ * JSON.stringify writes half a surrogate pair as an escape, of which SQLite's JSON functions make bytes that are no UTF-8:
+ * native libsql aborts the process when it reads them.
+ */
+const HALF = /\\ud[89a-f]/i;
+/** Escapes of JSON, one after the other; the group is half a pair. */
+const ESCAPES = /\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u(d[89a-f][0-9a-f]{2})|\\[\s\S]/gi;
+
 function bindValue(sql: string, value: unknown, index: number): Bound {
   switch (typeof value) {
     case 'string':
       if (value.includes('\0')) throw refused(sql, index, 'text with a NUL character', 'remove control characters');
-      return value;
+      return HALF.test(value)
+        ? value.replace(ESCAPES, (whole, half) => (half === undefined ? whole : '\\ufffd'))
+        : value;
     case 'number':
       if (Number.isInteger(value)) {
         if (Number.isSafeInteger(value)) return BigInt(value);
