@@ -24,16 +24,16 @@ export async function groupedCosts(ctx: Ctx, by: (typeof COST_GROUPS)[number], p
   // Without a site nothing is shared.
   const shared = active.filter(({ sites }) => sites > 0);
   const costs = shared.map((cost) => ({ cost, sites: cost.sites, ...share(cost, today) }));
+  const withIncome = costs.some(({ cost }) => cost.kind === 'income');
   const { items, total } =
-    by === 'month' ? monthly(costs, today, page, perPage) : await owned(ctx, by, costs, page, perPage);
+    by === 'month'
+      ? monthly(costs, withIncome, today, page, perPage)
+      : await owned(ctx, by, costs, withIncome, page, perPage);
   return {
     costs: [],
     groups: items,
     currency,
-    ...both(
-      costs.map(({ cost, yearly, sites }) => ({ kind: cost.kind, yearly: times(yearly, sites) })),
-      hasIncome(costs),
-    ),
+    ...both(costs, withIncome),
     not_covered: active.length - shared.length,
     not_dated: costs.filter(({ cost }) => cost.last_renewal === null).length,
     total,
@@ -42,43 +42,39 @@ export async function groupedCosts(ctx: Ctx, by: (typeof COST_GROUPS)[number], p
   };
 }
 
-/** Totals of costs and, where there is any income in the fleet, of income. */
-function both(parts: readonly { kind: string; yearly: Fraction }[], withIncome: boolean) {
-  const of = (kind: string) => totals(parts.filter((part) => part.kind === kind).map(({ yearly }) => yearly));
+type Shared = ReturnType<typeof share> & { cost: Parameters<typeof share>[0]; sites: number };
+
+/** Totals of costs, and of income where there is any in the fleet. */
+function both(costs: readonly Shared[], withIncome: boolean) {
+  const of = (kind: string) =>
+    totals(costs.flatMap(({ cost, yearly, sites }) => (cost.kind === kind ? times(yearly, sites) : [])));
   const { total_monthly, total_yearly } = of('income');
   return { ...of('cost'), ...(withIncome ? { income_monthly: total_monthly, income_yearly: total_yearly } : {}) };
 }
 
-const hasIncome = (costs: readonly Shared[]) => costs.some(({ cost }) => cost.kind === 'income');
-
-type Shared = ReturnType<typeof share> & { cost: Parameters<typeof share>[0]; sites: number };
-
-async function owned(ctx: Ctx, by: 'client' | 'site', costs: readonly Shared[], page: number, perPage: number) {
-  const known = new Map(costs.map((one) => [one.cost.id, { kind: one.cost.kind, yearly: one.yearly }]));
-  const weights = new Map(
-    [...known].map(
-      ([
-        id,
-        {
-          kind,
-          yearly: { n, d },
-        },
-      ]) => [id, ((kind === 'income' ? -1 : 1) * Number(n)) / Number(d)],
-    ),
-  );
+async function owned(
+  ctx: Ctx,
+  by: 'client' | 'site',
+  costs: readonly Shared[],
+  withIncome: boolean,
+  page: number,
+  perPage: number,
+) {
+  const known = new Map(costs.map((one) => [one.cost.id, one]));
+  const weightOf = ({ cost, yearly }: Shared) =>
+    ((cost.kind === 'income' ? -1 : 1) * Number(yearly.n)) / Number(yearly.d);
+  const weights = new Map(costs.map((one) => [one.cost.id, weightOf(one)]));
   const { items, total } = await ctx.store.costs.groups(by, weights, page, perPage);
   const groups = items.map(({ id, name, held }) => {
     const pairs = JSON.parse(held) as [cost: number, sites: number][];
+    const own = pairs.flatMap(([cost, sites]) => {
+      const one = known.get(cost);
+      return one === undefined ? [] : { ...one, sites };
+    });
     return {
       value: name === null ? null : cleanLine(name, NAME),
       ...(id === null ? {} : { id }),
-      ...both(
-        pairs.map(([cost, sites]) => {
-          const { kind, yearly } = known.get(cost) ?? { kind: 'cost', yearly: ZERO };
-          return { kind, yearly: times(yearly, sites) };
-        }),
-        hasIncome(costs),
-      ),
+      ...both(own, withIncome),
       costs: pairs.length,
     };
   });
@@ -86,7 +82,7 @@ async function owned(ctx: Ctx, by: 'client' | 'site', costs: readonly Shared[], 
 }
 
 /** What is due in each month, from today; each renewal counts in full. */
-function monthly(costs: readonly Shared[], today: string, page: number, perPage: number) {
+function monthly(costs: readonly Shared[], withIncome: boolean, today: string, page: number, perPage: number) {
   const first = `${today.slice(0, 7)}-01`;
   const months = Array.from({ length: MONTHS }, (_, index) => plusMonths(first, index).slice(0, 7));
   const end = plusMonths(first, MONTHS);
@@ -105,8 +101,12 @@ function monthly(costs: readonly Shared[], today: string, page: number, perPage:
   }
   const groups = months.map((month) => {
     const { amount = ZERO, income = ZERO, costs: of } = due.get(month) ?? {};
-    const brought = hasIncome(costs) ? { income: rounded(income) } : {};
-    return { value: month, amount: rounded(amount), ...brought, costs: of?.size ?? 0 };
+    return {
+      value: month,
+      amount: rounded(amount),
+      ...(withIncome ? { income: rounded(income) } : {}),
+      costs: of?.size ?? 0,
+    };
   });
   return { items: groups.slice((page - 1) * perPage, page * perPage), total: groups.length };
 }
