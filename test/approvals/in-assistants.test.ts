@@ -7,6 +7,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localActor } from '../../src/cli/local-actor.js';
 import { newKey } from '../support/logins.js';
 import { type Answerer, connect, type Driver, type Era, type Transport, textOf, WAYS } from '../support/mcp-clients.js';
+import { sendModern } from '../support/mcp-messages.js';
 import { type Ways, ways } from './client.js';
 
 const TAG = 'svc-delete-tag-v1';
@@ -212,33 +213,9 @@ describe('2026-07-28, by hand', () => {
   const accept = { inputResponses: { approve: approve } };
 
   async function send(args: object, more: object = {}, { login = app.all, client = 'raw', elicits = true } = {}) {
-    const response = await fetch(app.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': TAG,
-        authorization: login,
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: {
-          name: TAG,
-          arguments: args,
-          _meta: {
-            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities': elicits ? { elicitation: {} } : {},
-            'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
-          },
-          ...more,
-        },
-      }),
-    });
-    return ((await response.json()) as { result: Record<string, unknown> }).result;
+    const from = { url: app.url, authorization: login, client, capabilities: elicits ? { elicitation: {} } : {} };
+    const { body } = await sendModern(from, 'tools/call', { name: TAG, arguments: args, ...more });
+    return body.result as Record<string, unknown>;
   }
   const WAITS = { isError: true, content: [{ text: expect.stringContaining('svc_approval_required: ') }] };
 

@@ -17,6 +17,7 @@ import {
   textOf,
   WAYS,
 } from '../support/mcp-clients.js';
+import { sendModern } from '../support/mcp-messages.js';
 
 const yes: Answerer = async () => ({ action: 'accept', content: { confirm: true } });
 const SITE = 'svc-delete-site-v1';
@@ -435,30 +436,10 @@ describe('with a person asked', () => {
   });
 
   describe('2026-07-28, by hand', () => {
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
-      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-    };
     async function send(args: object, more: object = {}, authorization = mcp.all) {
-      const response = await fetch(mcp.url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': SITE,
-          authorization,
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name: SITE, arguments: args, _meta: meta, ...more },
-        }),
-      });
-      return ((await response.json()) as { result: Record<string, never> }).result as Record<string, unknown>;
+      const from = { url: mcp.url, authorization, capabilities: { elicitation: {} } };
+      const { body } = await sendModern(from, 'tools/call', { name: SITE, arguments: args, ...more });
+      return body.result as Record<string, unknown>;
     }
     const args = { site_id_or_domain: 7, confirm: true };
     const accept = { inputResponses: { confirm: { action: 'accept', content: { confirm: true } } } };

@@ -15,45 +15,16 @@ import { closing, tempFolder } from '../support/cleanup.js';
 import { type Answer, SYSTEM } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 import { LOCAL, type McpApp, mcpApp } from '../support/mcp-clients.js';
-import { ACCEPT } from '../support/mcp-messages.js';
+import { modernRequest, type RawClient, sendModern } from '../support/mcp-messages.js';
 
 const EXTENSION = 'io.modelcontextprotocol/tasks';
 const DECLARED = { extensions: { [EXTENSION]: {} } };
 const SITES = 4;
 
-interface Target {
-  url: string;
-  authorization: string;
-  capabilities?: object;
-  headers?: Record<string, string>;
-}
+type Target = Omit<RawClient, 'capabilities'> & { capabilities?: object };
 
-function requestOf(method: string, params: Answer, capabilities: object) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': capabilities,
-  };
-  return { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } };
-}
-
-/** Sends one request; its name goes into the header that the protocol wants. */
-async function send(target: Target, method: string, params: Answer): Promise<{ status: number; body: Answer }> {
-  const name = params.name ?? params.taskId;
-  const response = await fetch(target.url, {
-    method: 'POST',
-    headers: {
-      ...ACCEPT,
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...(name === undefined ? {} : { 'mcp-name': name }),
-      authorization: target.authorization,
-      ...target.headers,
-    },
-    body: JSON.stringify(requestOf(method, params, target.capabilities ?? DECLARED)),
-  });
-  return { status: response.status, body: (await response.json()) as Answer };
-}
+const send = (target: Target, method: string, params: Answer) =>
+  sendModern({ capabilities: DECLARED, ...target }, method, params);
 
 const call = async (target: Target, tool: string, args: object = {}): Promise<Answer> =>
   (await send(target, 'tools/call', { name: `svc-${tool}-v1`, arguments: args })).body.result;
@@ -309,7 +280,7 @@ describe('jobs as tasks', () => {
     const lines = createInterface(stdout)[Symbol.asyncIterator]();
     const served = serveStdio({ core: mcp.core, actor: LOCAL, stdin, stdout, signal: new AbortController().signal });
     const ask = async (method: string, params: Answer, capabilities: object = DECLARED): Promise<Answer> => {
-      stdin.write(`${JSON.stringify(requestOf(method, params, capabilities))}\n`);
+      stdin.write(`${JSON.stringify(modernRequest({ capabilities }, method, params))}\n`);
       return JSON.parse((await lines.next()).value as string) as Answer;
     };
     const { result } = await ask('tools/call', { name: 'svc-sync-sites-v1', arguments: {} });
