@@ -53,7 +53,7 @@ export interface SiteItem {
 const LISTED = 200;
 const PLUGIN = 0;
 
-/** Throws `svc_job_not_found`. The lists and counts of what was done are of a job that has ended: until then, nobody asks. */
+/** What was done is read only of a job that has ended: before that, no answer shows it. Throws `svc_job_not_found`. */
 export async function jobTask(ctx: Ctx, id: string): Promise<JobTask> {
   const { jobs } = ctx.store;
   const job = await jobs.find(id);

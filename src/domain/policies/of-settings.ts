@@ -93,7 +93,7 @@ async function storeGeneral(
   // What changes nothing takes no approval away.
   const change = same && approval === 'ask' ? [] : [statement(definitionFrom(after, approval))];
   await settings.write(writes, ctx.clock.now(), change);
-  // Of two changes at once the later one sees both here. Nobody has set them together, so a person is asked.
+  // When two changes overlap, the later one sees both here. No single caller chose the result, so its plans need approval.
   const now = definitionFrom(await groupValues(ctx, 'general'), 'ask');
   const stored = await policies.ofSettings();
   const made = stored === undefined ? null : { ...definitionOf(stored), approval: 'ask' };

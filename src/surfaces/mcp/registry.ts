@@ -85,7 +85,7 @@ export interface ToolRegistry {
   readUnlisted(operation: Operation, listed: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
   /**
    * Runs the operation that a method of the protocol stands for: unlike a tool, it costs a connection nothing, so its
-   * toolset need not be shown. Every other limit holds. Asks nobody. Rejects with ServiceError.
+   * toolset need not be shown. Every other limit holds. Asks for no confirmation. Rejects with ServiceError.
    */
   runUnshown(id: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
   /** The result of a call of the operation that ended with this output: what it declares, cut to the token budget. */

@@ -22,7 +22,7 @@ export function isListenRequest(message: unknown): boolean {
 
 /**
  * The error for a `subscriptions/listen` that asks for tasks without declaring them; undefined for any other message. The
- * SDK answers such requests itself, and knows only resources and lists: nobody is notified of tasks, which are polled.
+ * SDK answers such requests itself, and knows only resources and lists, so tasks are polled.
  */
 export function refusedListen(message: unknown): JSONRPCErrorResponse | undefined {
   if (!isListenRequest(message)) return undefined;
