@@ -101,21 +101,33 @@ function bindingOf({ operation, args, actor, client = '' }: AskingCall, approval
   return canonicalJson([principalOf(actor), client, operation.id, operation.parse(args) ?? args, approval_id]);
 }
 
-/** What the person is asked; undefined if it is too much for a question. */
+/**
+ * What the person is asked; undefined if it is too much for a question, or if the call could not be seen in it as it is:
+ * what cleaning takes out of a question would be approved all the same.
+ */
 function questionOf(
   { operation, args }: AskingCall,
   { data: { plan, sites } }: ServiceError,
   { title, input }: RequestToAnswer,
 ): string | undefined {
-  const answer = 'Your answer decides this request for approval, in place of the people who may approve on the page.';
   const parsed = operation.parse(args);
   const preview = operation.output().safeParse(plan);
   const isPreview = operation.effect === 'destroy' || operation.wholeFleet;
   if (isPreview && preview.success && parsed !== undefined)
-    return messageOf(`${operation.question(preview.data, parsed).text} ${answer}`);
+    return wholly(operation.question(preview.data, parsed).text);
   if (input.length > MAX_INPUT) return undefined;
   const { summary } = (plan ?? {}) as { summary?: unknown };
   const on = typeof sites === 'number' && sites > 0 ? ` on ${sites} ${sites === 1 ? 'site' : 'sites'}` : '';
   const told = typeof summary === 'string' ? `${summary} ` : '';
-  return messageOf(`${title}${on}? ${told}The call: ${input}. ${answer}`);
+  const said = `The call: ${input}.`;
+  const asked = wholly(`${title}${on}? ${told}${said}`);
+  return asked?.includes(said.replace(/\s+/g, ' ')) === true ? asked : undefined;
+}
+
+const ANSWER = 'Your answer decides this request for approval, in place of the people who may approve on the page.';
+
+/** A question to its end; undefined if it is too long for that. */
+function wholly(text: string): string | undefined {
+  const message = messageOf(`${text} ${ANSWER}`);
+  return message.endsWith(ANSWER) ? message : undefined;
 }
