@@ -60,6 +60,21 @@ describe('a person who may approve', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('sees what is asked for as it is, also what a browser hides or turns around', async () => {
+    await app.rules({ preset: 'strict' });
+    const key = await app.key();
+    const note = 'Sale at \u202Emoc.elpmaxe\u202C\u200B, \u{E0041}\u{3164}and more';
+    expect((await key('POST /clients/add', { name: 'Turned', note })).status).toBe(403);
+    const page = await served.open(['read', 'approve']);
+    await page.goto(`${served.url}/approvals`);
+    const card = page.locator('.card', { hasText: 'Turned' });
+    await card.locator('summary').click();
+    const shown = 'Sale at \\u202emoc.elpmaxe\\u202c\\u200b, \\udb40\\udc41\\u3164and more';
+    await expect.poll(() => card.locator('pre').innerText()).toContain(`"note": "${shown}"`);
+    await app.rules({ preset: 'careful' });
+    await page.context().close();
+  });
+
   it('refuses with a note, which the caller is told', async () => {
     const { id } = await app.app.call('add-tag', { name: 'Blogs' });
     const key = await app.key();

@@ -16,6 +16,7 @@ import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
+import { visible } from '../parts/visible.js';
 import { t } from '../texts/texts.js';
 
 type Request = paths['/approvals']['get']['responses'][200]['content']['application/json']['data'][number];
@@ -151,7 +152,7 @@ function Plan({ request: { plan, input, operation } }: { request: Request }) {
           ))}
         </ul>
         <pre>
-          {operation} {JSON.stringify(input, null, 2)}
+          {operation} {visible(JSON.stringify(input, null, 2))}
         </pre>
       </details>
     </>
