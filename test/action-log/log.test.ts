@@ -233,6 +233,18 @@ describe('the chain', () => {
     expect(exported).toBeGreaterThan(900);
   });
 
+  it('is verified one at a time, and not for everyone who asks at once', async () => {
+    await fill();
+    const replies = await Promise.all(Array.from({ length: 60 }, () => app.rest('GET /actions/verify')));
+    const by = (status: number) => replies.filter((reply) => reply.status === status);
+    expect(by(200).length + by(429).length).toBe(60);
+    expect(by(200).length).toBeGreaterThan(0);
+    // One that reads the log, and those that wait for it.
+    expect(by(200).length).toBeLessThanOrEqual(11);
+    expect(by(429)[0]?.body).toMatchObject({ code: 'svc_rest_too_many_requests', data: { retry_after: 30 } });
+    expect((await app.rest('GET /actions/verify')).status).toBe(200);
+  });
+
   it('is whole although it grows while it is read', async () => {
     await fill();
     const ctx = app.ctx();

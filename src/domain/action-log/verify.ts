@@ -1,6 +1,8 @@
 /** Whether the action log is what was written: no row changed, missing or added, and none cut off at its end. */
 
+import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import { Slots } from '../../runtime/slots.js';
 import type { Checkpoint } from '../../store/action-log/action-log.js';
 import type { ChainHead } from '../../store/action-log/chain.js';
 import { isOwnSignature, signText } from '../common/signatures.js';
@@ -20,15 +22,34 @@ export interface LogVerdict {
   head: ChainHead | null;
 }
 
+/** The whole log is read: whoever asks for it a hundred times at once must not take the process from all others. */
+const oneAtATime = new Slots(1);
+const MOST_WAITING = 10;
+let asked = 0;
+
 /**
- * The log may grow meanwhile, and be pruned.
+ * The log may grow meanwhile, and be pruned. Throws `svc_rest_too_many_requests` where too many wait for theirs already.
  * @param expected an end of the log that was noted before: the log must contain it
  */
 export async function verifyLog(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
+  if (asked > MOST_WAITING)
+    throw new ServiceError('svc_rest_too_many_requests', 'The log is being verified, and others wait for theirs.', {
+      advice: 'Try again later, or run "sitefleet log verify".',
+      data: { retry_after: 30 },
+    });
+  asked++;
+  try {
+    return await oneAtATime.run(() => verifyUnpruned(ctx, expected));
+  } finally {
+    asked--;
+  }
+}
+
+async function verifyUnpruned(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
   const verdict = await verifyOnce(ctx, expected);
   if (verdict.valid) return verdict;
   const checkpoint = await ctx.store.actionLog.checkpoint();
-  return (checkpoint?.through ?? 0) > verdict.pruned_through ? verifyLog(ctx, expected) : verdict;
+  return (checkpoint?.through ?? 0) > verdict.pruned_through ? verifyUnpruned(ctx, expected) : verdict;
 }
 
 async function verifyOnce(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
