@@ -1,6 +1,7 @@
 /** Scheduled work of the service, driven by the clock. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
+import { logEntry } from '../../src/demo/change-log.js';
 import { refreshAbandoned } from '../../src/domain/connection/abandoned.js';
 import { reportHealth, syncDueSites } from '../../src/domain/connection/maintenance.js';
 import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
@@ -69,6 +70,28 @@ describe('what others changed on sites', () => {
     expect(await items(1)).toEqual(['Deleted plugin: New', 'Deleted plugin: Old']);
     expect(await deleteExpired(app.ctx())).toBe('0 audits, 0 mails, 2 actions deleted');
     for (const site of [1, 2]) expect(await items(site)).toEqual(['Deleted plugin: New']);
+  });
+
+  it('of one site at most 20,000, the newest: a site that reports without end fills no disk', async () => {
+    const changes = (site: number) =>
+      app.db.all('SELECT item, created FROM site_change WHERE site_id = ? ORDER BY created', [site]);
+    const others = await changes(2);
+    await app.db.run('DELETE FROM site_change WHERE site_id = 1');
+    await app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created)
+       WITH RECURSIVE many (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM many WHERE value < 20000)
+       SELECT 1, 'logs', 'made' || value, 'plugins', 'deleted', 'Made ' || value, 'ada', 1, ? - 30000 + value FROM many`,
+      [app.clock.now() / 1000],
+    );
+    const change = { type: 1610, context: 'user', action: 'created', user: 'tom', meta: {} };
+    const { state } = app.fleet.site(0);
+    state.actions.clear();
+    state.changeLog = [1, 2, 3].map((id) => logEntry(9_000 + id, { ...change, created: app.clock.now() / 1000 + id }));
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    const kept = await changes(1);
+    expect(kept).toHaveLength(20_000);
+    expect([kept[0]?.item, kept.at(-4)?.item]).toEqual(['Made 4', 'Made 20000']);
+    expect(await changes(2)).toEqual(others);
   });
 });
 

@@ -101,6 +101,9 @@ export function documentStatements(siteId: number, snapshot: Snapshot): Statemen
   });
 }
 
+/** The newest that are kept of one site: one that reports changes without end must not fill the disk of all. */
+const MOST_CHANGES = 20_000;
+
 export function changeStatements(siteId: number, snapshot: Snapshot): Statement[] {
   const changes = snapshot.changes ?? [];
   if (changes.length === 0) return [];
@@ -132,6 +135,11 @@ export function changeStatements(siteId: number, snapshot: Snapshot): Statement[
           c.new_value,
         ]),
       ),
+    ),
+    sql(
+      `DELETE FROM site_change WHERE id IN
+         (SELECT id FROM site_change WHERE site_id = ? ORDER BY created DESC, id DESC LIMIT -1 OFFSET ${MOST_CHANGES})`,
+      siteId,
     ),
     sql('UPDATE site_detail SET changes_after = max(changes_after, ?) WHERE site_id = ?', newest, siteId),
   ];
