@@ -718,16 +718,17 @@ describe('a page that fails now and then', () => {
   });
 });
 
-describe('the HTTP login in front of a site', () => {
-  it('stays with its server: no page that redirects to another port gets it sent there', async () => {
+describe('what only the server of a site may have', () => {
+  it('stays with it, the HTTP login and the marks of our looks: no page that redirects to another port gets them sent there', async () => {
     const site = app.site(0);
     const login = { user: 'ada', pass: 'secret' };
     site.faults.httpAuth = login;
     await app.call('update-site', { ...one, http_user: login.user, http_pass: login.pass });
-    const seen: (string | undefined)[] = [];
+    const seen: (string | string[] | undefined)[] = [];
     const { url } = await listenLocally(
       createServer((request, response) => {
-        seen.push(request.headers.authorization);
+        for (const name of ['authorization', 'x-sitefleet-look', 'x-sitefleet-session'])
+          seen.push(request.headers[name]);
         response
           .setHeader('content-type', 'text/html')
           .end('<!DOCTYPE html><html><body><p>Elsewhere</p></body></html>');
