@@ -158,10 +158,18 @@ describe('published files', () => {
 
 /** Maximum tokens of the interface's operations in a conversation; a toolset declares its own limit beside its name. */
 const INTERFACE_TOKENS = 11_500;
-/** Maximum tokens added by the further toolsets that are on by default. */
-const FURTHER_TOKENS = 3_200;
+/** Maximum tokens added by the further toolsets that are on by default, and by the two tools that find all others. */
+const FURTHER_TOKENS = 3_450;
+/** The same in what most clients pass to a model: names, descriptions and inputs, without hints for the client. */
+const MODEL_TOKENS = 11_800;
+/** The whole default list as it is sent. The outputs of the interface's operations alone are 12,400. */
+const SENT_TOKENS = 29_400;
+/** The lean list as it is sent. */
+const LEAN_TOKENS = 2_500;
 /** Bytes of JSON of the list of default tools; a tenth when compressed. Half of it are outputs. */
-const LIST_BYTES = 128_000;
+const LIST_BYTES = 120_500;
+/** Their operations are those of the interface, with one beside. */
+const INTERFACE_GROUPS: readonly Toolset[] = ['sites', 'updates', 'clients', 'tags', 'batch'];
 const TOOL_TOKENS = 600;
 /** A single tool whose filters replace many calls of others. */
 const SEARCH = 'svc/search-fleet-v1';
@@ -179,6 +187,7 @@ describe('the catalogue for models', () => {
     toolsets: TOOLSETS,
   };
   const tools = createToolRegistry(registryParts).listTools(ADMIN);
+  const ofInterface = new Set(Object.values(CATALOGUE).flatMap((facts) => facts.map(({ name }) => `svc/${name}-v1`)));
   /** Tokens of these operations as models see them, including hints and annotations for clients. */
   const costOf = (list: readonly GroupedOperation[]) => {
     const names = new Set(list.map(({ id }) => toolName(id)));
@@ -194,7 +203,7 @@ describe('the catalogue for models', () => {
       ]);
   });
 
-  it('names every member of an answer with its type, at any depth', () => {
+  it('names every member of an answer of the interface with its type, at any depth', () => {
     /** Types by path; a nullable member counts as any type. */
     const members = (schema: JsonSchema) => {
       const found: Record<string, string> = {};
@@ -205,9 +214,40 @@ describe('the catalogue for models', () => {
       return found;
     };
     for (const [at, { id, contract }] of cases.entries()) {
+      if (!ofInterface.has(id)) continue;
       const shown = members((tools[at]?.outputSchema ?? {}) as JsonSchema);
       delete shown['answer.truncated'];
       expect([id, shown]).toEqual([id, members(contract.output_schema)]);
+    }
+  });
+
+  it('has an outline of the other answers: each member with its type, nothing of the objects within', () => {
+    /** All types that a value may have, however the schema says it; of lists also those of the items. */
+    const typesOf = (schema: JsonSchema): string => {
+      const choices = (schema.anyOf as JsonSchema[] | undefined)?.map(typesOf) ?? [];
+      const types = [schema.type ?? []].flat().map((type) => {
+        return type === 'array' ? `array of ${typesOf(schema.items as JsonSchema)}` : String(type);
+      });
+      return [...new Set([...types, ...choices.flatMap((choice) => choice.split('|'))])].sort().join('|');
+    };
+    const outlined = cases.filter(({ operation }) => !INTERFACE_GROUPS.includes(operation.group));
+    expect(outlined.length).toBeGreaterThan(60);
+    for (const { id, contract } of outlined) {
+      const tool = tools.find(({ name }) => name === contract.tool);
+      const { truncated: _, ...shown } = (tool?.outputSchema?.properties ?? {}) as Record<string, JsonSchema>;
+      const { truncated: _own, ...whole } = contract.output_schema.properties as Record<string, JsonSchema>;
+      const types = (members: Record<string, JsonSchema>) =>
+        Object.fromEntries(Object.entries(members).map(([name, member]) => [name, typesOf(member)]));
+      expect([id, types(shown)]).toEqual([id, types(whole)]);
+      const text = JSON.stringify(shown);
+      for (const keyword of [
+        '"properties":{',
+        '"required":[',
+        '"additionalProperties":',
+        '"$ref":"',
+        '"description":"',
+      ])
+        expect([id, keyword, text.includes(keyword)]).toEqual([id, keyword, false]);
     }
   });
 
@@ -229,13 +269,23 @@ describe('the catalogue for models', () => {
   });
 
   it('stays small: every conversation pays for it', () => {
-    const ofInterface = new Set(Object.values(CATALOGUE).flatMap((facts) => facts.map(({ name }) => `svc/${name}-v1`)));
     expect(costOf(operations.filter(({ id }) => ofInterface.has(id)))).toBeLessThan(INTERFACE_TOKENS);
+    const { listTools } = createToolRegistry({ ...registryParts, toolsets: null });
+    const listed = listTools(ADMIN);
     const shown = operations.filter(({ group }) => DEFAULT_TOOLSETS.includes(group));
-    expect(costOf(shown)).toBeLessThanOrEqual(INTERFACE_TOKENS + FURTHER_TOKENS);
-    const names = new Set(shown.map(({ id }) => toolName(id)));
-    const listed = tools.filter(({ name }) => names.has(name));
+    expect(listed.map(({ name }) => name)).toEqual([
+      ...shown.map(({ id }) => toolName(id)),
+      'search-operations',
+      'run-operation',
+    ]);
+    const inputs = listed.map(({ outputSchema: _, ...tool }) => tool);
+    expect(tokens(inputs)).toBeLessThanOrEqual(INTERFACE_TOKENS + FURTHER_TOKENS);
+    const seen = inputs.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    expect(tokens(seen)).toBeLessThanOrEqual(MODEL_TOKENS);
+    expect(tokens(listed)).toBeLessThanOrEqual(SENT_TOKENS);
     expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(LIST_BYTES);
+    const lean = listTools({ ...ADMIN, tools: { toolsets: null, read_only: false, lean: true } });
+    expect(tokens(lean)).toBeLessThanOrEqual(LEAN_TOKENS);
   });
 
   it.each(TOOLSETS)('%s keeps to the budget it declares', (toolset) => {

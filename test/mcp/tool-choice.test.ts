@@ -30,6 +30,9 @@ interface Found {
   input_schema?: { properties: object };
 }
 
+/** The last text of an answer. */
+const called = (result: Awaited<ReturnType<Driver['call']>>) => textOf(result, result.content.length - 1);
+
 async function find(driver: Driver, query: string): Promise<Found[]> {
   const { structuredContent } = await driver.call('search-operations', { query });
   return (structuredContent as { operations: Found[] } | undefined)?.operations ?? [];
@@ -133,8 +136,7 @@ describe('the lean list', () => {
       'search-operations',
       'run-operation',
     ]);
-    const shown = tools.map(({ outputSchema: _, ...tool }) => tool);
-    expect(tokens(shown)).toBeLessThan(2500);
+    expect(tokens(tools)).toBeLessThan(2500);
     for (const { annotations } of tools) expect(Object.values(annotations ?? {})).toHaveLength(4);
   });
 
@@ -239,7 +241,7 @@ describe('the lean list', () => {
     expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('read-only')]);
   });
 
-  it('is not there for those who did not choose it', async () => {
+  it('finds nothing more for those who are listed all there is', async () => {
     const driver = await openClient(['2026-07-28', 'http'], mcp.target);
     for (const name of ['run-operation', 'search-operations'])
       expect(textOf(await driver.call(name, { operation: 'svc-list-tags-v1' }))).toContain('There is no tool');
@@ -268,11 +270,12 @@ describe('single tools', () => {
 
 describe('toolsets that are shown only where they are named', () => {
   const OPTIONAL = ['monitoring', 'reports', 'content', 'costs', 'time'];
+  const MORE = ['run-operation', 'search-operations'];
   const DEFAULT = ['sites', 'updates', 'clients', 'tags', 'batch', 'safety', 'fleet', 'insight'];
   let all: McpApp;
   let bounded: McpApp;
   beforeAll(async () => {
-    all = await mcpApp({ sites: 1, config: { toolsets: null } });
+    all = await mcpApp({ sites: 1, connected: 1, config: { toolsets: null } });
     bounded = await mcpApp({ sites: 1, config: { toolsets: ['tags', 'costs'] } });
   });
   afterAll(() => Promise.all([all.close(), bounded.close()]));
@@ -285,20 +288,75 @@ describe('toolsets that are shown only where they are named', () => {
     return names.sort();
   };
 
-  it('are left out of the list, and refused with how to get them', async () => {
-    expect(await listed(all, '')).toEqual(namesOf(DEFAULT).sort());
+  it('are left out of the list, which has the tools that find and run them, and says what they are', async () => {
+    expect(await listed(all, '')).toEqual([...namesOf(DEFAULT), ...MORE].sort());
     const hint = all.core.instructionsFor(LOCAL);
     for (const name of OPTIONAL) expect(hint).toContain(`${name} (`);
-    expect(hint).toContain('toolsets=all');
+    for (const name of [...MORE, 'toolsets=all']) expect(hint).toContain(name);
+    const driver = await at(all, '');
+    const search = (await driver.listTools()).find(({ name }) => name === 'search-operations');
+    const unlisted = TOOLSETS.filter((name) => !DEFAULT.includes(name));
+    expect(search?.description).toContain(`: ${unlisted.join(', ')}.`);
     for (const tools of [
       { toolsets: null, read_only: false, lean: true },
       { toolsets: ['costs' as const], read_only: false, lean: false },
     ])
-      expect(all.core.instructionsFor({ ...LOCAL, tools })).not.toContain('Not shown to this connection');
-    expect(bounded.core.instructionsFor(LOCAL)).not.toContain('Not shown to this connection');
-    const driver = await at(all, '');
-    const refused = await driver.call('svc-list-costs-v1');
-    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('toolsets=default,costs')]);
+      expect(all.core.instructionsFor({ ...LOCAL, tools })).not.toContain('Not listed as tools');
+    expect(bounded.core.instructionsFor(LOCAL)).not.toContain('Not listed as tools');
+  });
+
+  it.each(HTTP)('are found and run over a connection that names nothing, %s', async (...way) => {
+    const driver = await openClient(way, { ...all.target, url: all.url });
+    for (const group of TOOLSETS.filter((name) => !DEFAULT.includes(name))) {
+      const [id = ''] = namesOf([group]);
+      const found = await find(driver, id.replace(/^svc-|-v1$/g, '').replaceAll('-', ' '));
+      expect(found.map(({ operation }) => operation)).toContain(id);
+    }
+    const made = await driver.call('run-operation', {
+      operation: 'svc-add-cost-v1',
+      input: { name: 'Licence', price: 12, type: 'lifetime', sites: [1] },
+    });
+    expect([textOf(made), made.isError]).toEqual([expect.stringContaining('Licence'), undefined]);
+    const page = await driver.call('run-operation', { operation: 'svc-list-costs-v1', input: { per_page: 1 } });
+    const [{ id = 0 } = {}] = (page.structuredContent?.costs ?? []) as { id: number }[];
+    // What it deletes wants confirm, as if it had been called by its name.
+    const operation = 'svc-delete-cost-v1';
+    const refused = await driver.call('run-operation', { operation, input: { cost_id: id } });
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('svc_confirmation_required')]);
+    const preview = await driver.call('run-operation', { operation, input: { cost_id: id, dry_run: true } });
+    expect(called(preview)).toBe(
+      `Next, once the user has agreed: run-operation ${JSON.stringify({ operation, input: { cost_id: id, confirm: true } })}`,
+    );
+    const run = JSON.parse(called(preview).replace(/^.*?run-operation /, ''));
+    expect((await driver.call('run-operation', run)).isError).toBeUndefined();
+    expect(await all.app.call('list-costs')).toMatchObject({ total: 0 });
+    await driver.close();
+  });
+
+  it('ask a person under the policy that wants it, and are only read by who may only read', async () => {
+    const own = await mcpApp({ sites: 1, connected: 1, config: { toolsets: null, confirm: 'elicit' } });
+    const { id } = await own.app.call('add-cost', { name: 'Licence', price: 12, type: 'lifetime', sites: [1] });
+    for (const way of HTTP) {
+      const questions: string[] = [];
+      const answer = async ({ message }: { message: string }) => {
+        questions.push(message);
+        return { action: 'decline' as const };
+      };
+      const driver = await openClient(way, { ...own.target, url: own.url, answer });
+      const input = { cost_id: id, confirm: true };
+      const declined = await driver.call('run-operation', { operation: 'svc-delete-cost-v1', input });
+      expect([questions.length, textOf(declined)]).toEqual([1, expect.stringContaining('The user declined.')]);
+      await driver.close();
+      const reader = await openClient(way, { ...own.target, url: own.url, authorization: own.read });
+      const tools = await reader.listTools();
+      expect(tools.find(({ name }) => name === 'run-operation')?.annotations).toMatchObject({ readOnlyHint: true });
+      const written = await reader.call('run-operation', { operation: 'svc-delete-cost-v1', input });
+      expect([written.isError, textOf(written)]).toEqual([true, expect.stringContaining('svc_permission_denied')]);
+      expect((await find(reader, '')).map(({ operation }) => operation)).not.toContain('svc-delete-cost-v1');
+      await reader.close();
+    }
+    expect(await own.app.call('list-costs')).toMatchObject({ total: 1 });
+    await own.close();
   });
 
   it('are shown to a connection that names them, alone or beside the others', async () => {
@@ -329,8 +387,6 @@ describe('toolsets that are shown only where they are named', () => {
 });
 
 describe('the next call in an answer', () => {
-  const called = (result: Awaited<ReturnType<Driver['call']>>) => textOf(result, result.content.length - 1);
-
   it('names the confirmed call after a preview, and the following page, in words that work', async () => {
     const driver = await openClient(['2025-11-25', 'http'], { ...mcp.target, url: mcp.url });
     const { id } = await mcp.app.call('add-tag', { name: 'blue' });

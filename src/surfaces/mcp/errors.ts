@@ -20,17 +20,6 @@ export function toolsetOff(name: string, toolset: Toolset): ServiceError {
   });
 }
 
-/** The toolset is shown only to connections that name it. */
-export function notNamed(name: string, toolset: Toolset): ServiceError {
-  return new ServiceError(
-    'svc_permission_denied',
-    `The tool ${name} is available only to connections that ask for it.`,
-    {
-      advice: `Connect with toolsets=default,${toolset} in the address, or toolsets=lean for all of them through run-operation.`,
-    },
-  );
-}
-
 /** The operator switched this one tool off. */
 export function toolOff(name: string): ServiceError {
   return new ServiceError('svc_permission_denied', `The tool ${name} is disabled here.`, {

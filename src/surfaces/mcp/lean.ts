@@ -1,9 +1,10 @@
-/** The lean list: a few tools for most questions, and two through which all other operations are found and run. */
+/** The lean list of a few tools, and the two tools through which operations that a connection does not list are found and run. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { toolName } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
 import { invalidInput } from '../../runtime/errors.js';
+import type { Toolset } from '../../runtime/toolsets.js';
 import { ASKED } from './asked.js';
 import { RUN_OPERATION } from './messages.js';
 import type { JsonObject } from './tool-result.js';
@@ -31,18 +32,26 @@ export function isShown(id: string): boolean {
 const MOST_FOUND = 10;
 const FOUND = 4;
 
-/** The tools of a lean connection. @param visible the operations the caller may use */
-export function leanTools(visible: readonly GroupedOperation[], toolOf: ToolOf): Tool[] {
-  const shown = SHOWN.flatMap((id) => visible.filter((operation) => operation.id === id));
-  const reads = visible.every(({ effect }) => effect === 'read');
-  return [...shown.map(toolOf), searchTool(), runTool(reads)];
+/** The operations that a lean connection lists, in their order. @param visible those the caller may use */
+export function leanOperations(visible: readonly GroupedOperation[]): GroupedOperation[] {
+  return SHOWN.flatMap((id) => visible.filter((operation) => operation.id === id));
 }
 
-function searchTool(): Tool {
+/**
+ * The tools that find and run what a connection does not list.
+ * @param visible the operations the caller may use
+ * @param toolsets those to name, of which nothing is listed
+ */
+export function findingTools(visible: readonly GroupedOperation[], toolsets: readonly Toolset[]): Tool[] {
+  return [searchTool(toolsets), runTool(visible.every(({ effect }) => effect === 'read'))];
+}
+
+function searchTool(toolsets: readonly Toolset[]): Tool {
+  const named = toolsets.length === 0 ? '' : `: ${toolsets.join(', ')}`;
   return {
     name: SEARCH_OPERATIONS,
     title: 'Find operations',
-    description: 'Finds operations that are not listed as tools, with their inputs. An empty query names all.',
+    description: `Finds operations that are not listed as tools, with their inputs${named}. An empty query names all.`,
     inputSchema: {
       type: 'object',
       properties: {

@@ -11,7 +11,7 @@ export function hasMethod(message: unknown, method: string): boolean {
   return (message as { method?: unknown } | null)?.method === method;
 }
 
-/** The tool of lean connections that runs an operation by its name. */
+/** The tool that runs an operation by its name. */
 export const RUN_OPERATION = 'run-operation';
 
 /** Name of the tool that a message calls, directly or through `run-operation`; undefined for any other message. */

@@ -23,9 +23,9 @@ import { AskedApprovals } from './asked-approvals.js';
 import { type Fitted, fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
-import { notChosen, notNamed, toolOff, toolsetOff, unknownTool } from './errors.js';
+import { notChosen, toolOff, toolsetOff, unknownTool } from './errors.js';
 import { aloneOf, idempotencyOf } from './idempotency.js';
-import { isShown, leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
+import { findingTools, isShown, leanOperations, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
 import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
 import { cutOf, nextCall } from './next-call.js';
@@ -46,9 +46,7 @@ export interface RegistryParts {
   invoke: Invoke;
   log: Log;
   readOnly: boolean;
-  /**
-   * The toolsets the operator allows; null = all, with optional ones only for connections that name them or are lean.
-   */
+  /** The toolsets the operator allows; null = all, of which only the default ones are listed unless a connection names others. */
   toolsets: readonly Toolset[] | null;
   /** Operation ids: if `allow` has any, only these are offered; those in `block` never are. */
   tools?: { allow: readonly string[]; block: readonly string[] };
@@ -74,8 +72,12 @@ export interface ToolRegistry {
     caller: Participant,
     elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion>;
-  /** Whether a principal is offered the operation. */
+  /** Whether a principal is offered the operation, as a tool or through `run-operation`. */
   offers(id: string, actor: Actor): boolean;
+  /** Whether a principal is offered the operation as a tool. */
+  isListed(id: string, actor: Actor): boolean;
+  /** The toolsets of which a principal finds operations by `search-operations` only. */
+  unlistedToolsets(actor: Actor): readonly Toolset[];
   /**
    * The output of a reading operation, cleaned and within the token budget. Rejects with ServiceError.
    * @param sizeChosen the caller named the size of the page, which then keeps all its items
@@ -133,14 +135,33 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     if (allow.length > 0 && !allow.includes(id)) return toolOff(toolName(id));
     if (block.includes(id)) return toolOff(toolName(id));
     if (chosen?.includes(group) === false) return notChosen(toolName(id), 'toolsets');
-    const named = chosen !== null || parts.toolsets !== null || actor.tools?.lean === true;
-    if (!named && !DEFAULT_TOOLSETS.includes(group)) return notNamed(toolName(id), group);
     if (actor.tools?.read_only === true && needs !== 'read') return notChosen(toolName(id), 'readonly');
     return permissionError(actor, needs, parts.readOnly);
   }
 
+  /** Whether an operation that the principal is offered is also listed as a tool. */
+  function asTool({ id, group }: GroupedOperation, { tools: choice }: Actor): boolean {
+    if (choice?.lean === true) return isShown(id);
+    const named = (choice?.toolsets ?? null) !== null || parts.toolsets !== null;
+    return named || DEFAULT_TOOLSETS.includes(group);
+  }
+
+  /** Whether the principal finds and runs operations that are not listed: the lean list and the default one leave some out. */
+  function findsMore(actor: Actor): boolean {
+    return actor.tools?.lean === true || visibleTo(actor).some((operation) => !asTool(operation, actor));
+  }
+
+  /** The toolsets of which the principal is offered operations, but none as a tool. */
+  function unlistedToolsets(actor: Actor): Toolset[] {
+    const visible = visibleTo(actor);
+    return TOOLSETS.filter((name) => {
+      const own = visible.filter(({ group }) => group === name);
+      return own.length > 0 && !own.some((operation) => asTool(operation, actor));
+    });
+  }
+
   /**
-   * The operations to list. A client with an access token requests more rights when a call needs them (`requireScope`
+   * The operations a principal is offered. A client with an access token requests more rights when a call needs them (`requireScope`
    * in `http.ts`), so it also sees the operations for which it lacks the right.
    */
   function visibleTo(actor: Actor): GroupedOperation[] {
@@ -248,7 +269,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       output: fitted.output,
       page: fitted.page,
       offers: (id: string) => offers(id, caller.actor),
-      listed: (id: string) => caller.actor.tools?.lean !== true || isShown(id),
+      listed: (id: string) => isListed(id, caller.actor),
     };
     const next = nextCall(answered);
     const cut = cutOf(answered, next, sizeChosen);
@@ -263,6 +284,11 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return operation !== undefined && visibilityError(operation, actor) === undefined;
   }
 
+  function isListed(id: string, actor: Actor): boolean {
+    const operation = byName.get(id);
+    return operation !== undefined && offers(id, actor) && asTool(operation, actor);
+  }
+
   return {
     runningCalls,
     listTools(actor) {
@@ -270,7 +296,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const known = lists.get(key);
       if (known !== undefined) return known;
       const visible = visibleTo(actor);
-      const list = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
+      const lean = actor.tools?.lean === true;
+      const listed = lean ? leanOperations(visible) : visible.filter((operation) => asTool(operation, actor));
+      // The lean list names no toolsets: the instructions do.
+      const more = findsMore(actor) ? findingTools(visible, lean ? [] : unlistedToolsets(actor)) : [];
+      const tools = [...listed.map(shown), ...more];
+      const list = lean ? tools.map(({ outputSchema: _, ...tool }) => tool) : tools;
       lists.set(key, list);
       dropOldest(lists, MAX_LISTS);
       return list;
@@ -278,12 +309,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     async callTool(name, args, caller, elicitation) {
       try {
-        if (caller.actor.tools?.lean === true && name === SEARCH_OPERATIONS) {
+        if (name === SEARCH_OPERATIONS && findsMore(caller.actor)) {
           const output = searchOperations(visibleTo(caller.actor), shown, args ?? {});
           return successResult({ output, text: JSON.stringify(output) });
         }
-        const meant =
-          caller.actor.tools?.lean === true && name === RUN_OPERATION ? operationCall(args) : { name, input: args };
+        const runs = name === RUN_OPERATION && findsMore(caller.actor);
+        const meant = runs ? operationCall(args) : { name, input: args };
         // Absent or null: the operation reads both as no input, so a confirmation must judge both alike.
         return await call(meant.name, meant.input ?? {}, caller, elicitation);
       } catch (error) {
@@ -296,6 +327,8 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     },
 
     offers,
+    isListed,
+    unlistedToolsets,
     nameTools,
 
     async read(id, args, caller, sizeChosen = false) {

@@ -27,7 +27,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
       ...(guarded ? { confirmation_token: TOKEN_IN } : {}),
       ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
     }),
-    outputSchema: withMembers(named(contract.output_schema, nameTools), {
+    outputSchema: withMembers(shownOutput(operation, contract.output_schema, nameTools), {
       ...(guarded ? { confirmation_token: operation.effect === 'destroy' ? TOKEN_OUT : FLEET_TOKEN_OUT } : {}),
       ...(mayBeCut(contract.output_schema) ? { truncated: TRUNCATED } : {}),
     }),
@@ -39,6 +39,33 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
     },
     _meta: { id: contract.id },
   };
+}
+
+/** The groups of the interface's operations, whose outputs are listed whole: clients may rely on them (operations §8). */
+const WHOLE_OUTPUTS: ReadonlySet<string> = new Set(['sites', 'updates', 'clients', 'tags', 'batch']);
+
+/** The output schema as listed: every conversation pays for it, so the further operations have an outline of theirs. */
+function shownOutput({ group }: GroupedOperation, schema: JsonSchema, nameTools: NameTools): JsonSchema {
+  return WHOLE_OUTPUTS.has(group) ? named(schema, nameTools) : outlineOf(schema);
+}
+
+/** The members of an output with their types; objects within it are not spelled out. Whatever the schema allows is valid. */
+export function outlineOf({ properties }: JsonSchema): JsonSchema {
+  const members = Object.entries(properties as Record<string, JsonSchema>);
+  return { type: 'object', properties: Object.fromEntries(members.map(([name, member]) => [name, typeIn(member)])) };
+}
+
+/** Only the type of a value, and of the items of a list. */
+function typeIn({ type, anyOf, items }: JsonSchema): JsonSchema {
+  if (anyOf !== undefined) return eitherOf((anyOf as JsonSchema[]).map(typeIn));
+  return type === 'array' ? { type, items: typeIn(items as JsonSchema) } : { type };
+}
+
+/** A nullable type is one list of types; other choices are named one by one, as strict clients want it. */
+function eitherOf(choices: readonly JsonSchema[]): JsonSchema {
+  const [one, other, ...more] = choices;
+  const nullable = one !== undefined && more.length === 0 && other?.type === 'null' && typeof one.type === 'string';
+  return nullable ? { ...one, type: [one.type, 'null'] } : { anyOf: choices };
 }
 
 /** Groups whose changes reach sites: clients, tags and jobs are records of our own store. */
