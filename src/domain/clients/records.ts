@@ -17,12 +17,32 @@ export interface ClientHead {
   client_name: string;
 }
 
-/** A client by id or e-mail (operations §4.2). Throws `svc_client_not_found`. */
+/**
+ * A client by id or e-mail (operations §4.2), or by its exact name. Throws `svc_client_not_found`, or `svc_invalid_input`
+ * for a name that several have.
+ */
 export async function findClient(ctx: Ctx, ref: ClientRef): Promise<ClientRow> {
   const key = keyOf(ref);
-  const client = key === undefined ? undefined : await ctx.store.clients.find(key);
+  const client = key === undefined ? undefined : ((await ctx.store.clients.find(key)) ?? (await clientNamed(ctx, key)));
   if (client === undefined) throw notFound(ref);
   return client;
+}
+
+const MOST_CANDIDATES = 10;
+
+/** The only client of a name. Throws `svc_invalid_input` if several have it. */
+async function clientNamed(ctx: Ctx, key: ClientKey): Promise<ClientRow | undefined> {
+  if ('id' in key || key.email.includes('@')) return undefined;
+  const found = await ctx.store.clients.named(key.email);
+  const [only, ...others] = found;
+  if (only === undefined || others.length === 0) return only && ctx.store.clients.find({ id: only.id });
+  const shown = found.slice(0, MOST_CANDIDATES).map(({ id, email }) => (email ? `${id} (${email})` : String(id)));
+  const count = found.length > MOST_CANDIDATES ? `more than ${MOST_CANDIDATES}` : String(found.length);
+  throw new ServiceError(
+    'svc_invalid_input',
+    `client_id_or_email: ${JSON.stringify(key.email.slice(0, 100))} names ${count} clients: ${shown.join(', ')}.`,
+    { field: 'client_id_or_email', advice: 'Name the client by its id or e-mail.' },
+  );
 }
 
 /** Throws `svc_invalid_input` for the blank name of a client or tag. */

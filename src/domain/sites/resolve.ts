@@ -32,8 +32,8 @@ function parseRef(ref: SiteRef): Parsed {
 }
 
 /**
- * One site by id, domain or URL (operations §4.1). Throws `svc_site_not_found`, or `svc_ambiguous_site` with
- * `data.site_ids`.
+ * One site by id, domain or URL (operations §4.1), or by its exact name. Throws `svc_site_not_found`, or
+ * `svc_ambiguous_site` with `data.site_ids`.
  */
 export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain'): Promise<SiteRow> {
   const [outcome] = await resolve(ctx, [ref], field, false);
@@ -86,16 +86,45 @@ async function resolve(
   const rows = ids.length + keys.length === 0 ? [] : await ctx.store.sites.candidates(ids, keys);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const byKey = groupBy(rows, ({ url_key }) => url_key);
-  return parsed.map((ref, index) => {
-    const given = refs[index] ?? '';
+  const found = parsed.map((ref) => {
+    if (ref === null) return [];
+    return 'id' in ref ? present(byId.get(ref.id)) : matches(byKey.get(ref.url_key) ?? [], ref.exact);
+  });
+  const named = await sitesNamed(
+    ctx,
+    refs.filter((_, index) => found[index]?.length === 0),
+  );
+  return refs.map((given, index) => {
     const at = many ? `${field}[${index}]` : field;
-    const found =
-      ref === null ? [] : 'id' in ref ? present(byId.get(ref.id)) : matches(byKey.get(ref.url_key) ?? [], ref.exact);
-    const [site, ...more] = found;
+    const own = found[index] ?? [];
+    const all = own.length > 0 ? own : (named.get(given) ?? []);
+    const [site, ...more] = all;
     if (site === undefined) return notFound(given, at);
-    if (more.length > 0) return ambiguous(given, at, found);
+    if (more.length > 0) return ambiguous(given, at, all);
     return site;
   });
+}
+
+/** A number, or what may be the address of a site. */
+const ADDRESS = /^\d+$|^[^\s]*[.:/@][^\s]*$/;
+const LONGEST_NAME = 255;
+
+/**
+ * The sites of the references that are exact names. What looks like an address is never a name: sites name themselves, so
+ * one could take the place of another that is gone.
+ */
+async function sitesNamed(ctx: Ctx, refs: readonly SiteRef[]): Promise<Map<SiteRef, SiteRow[]>> {
+  const keyOf = (ref: SiteRef) => {
+    const name = typeof ref === 'string' ? ref.trim() : '';
+    return name === '' || name.length > LONGEST_NAME || ADDRESS.test(name) ? undefined : name.toLowerCase();
+  };
+  const keys = new Set(refs.flatMap((ref) => keyOf(ref) ?? []));
+  if (keys.size === 0) return new Map();
+  const ids = await ctx.store.sites.idsNamed([...keys]);
+  const rows = ids.size === 0 ? [] : await ctx.store.sites.candidates([...ids.values()].flat());
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const sitesOf = (ref: SiteRef) => ids.get(keyOf(ref) ?? '')?.flatMap((id) => byId.get(id) ?? []) ?? [];
+  return new Map(refs.map((ref) => [ref, sitesOf(ref)]));
 }
 
 function present<T>(value: T | undefined): T[] {
@@ -137,8 +166,12 @@ export function removedMeanwhile(id: number): ServiceError {
   });
 }
 
+const MOST_CANDIDATES = 10;
+
 function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refusal {
-  const message = `${field}: ${quote(ref)} names ${found.length} sites.`;
+  const candidates = found.slice(0, MOST_CANDIDATES).map(({ id, url }) => `${id} (${url})`);
+  const more = found.length > MOST_CANDIDATES ? ', …' : '';
+  const message = `${field}: ${quote(ref)} names ${found.length} sites: ${candidates.join(', ')}${more}.`;
   const advice = 'Name the site by its id, or by its full URL with the scheme.';
   return new Refusal('svc_ambiguous_site', message, field, advice, { site_ids: found.map((site) => site.id) });
 }

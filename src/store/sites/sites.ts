@@ -171,6 +171,16 @@ export function createSites(db: Db, vault: Vault, aside: Reads = db) {
       );
     },
 
+    /** The ids of the sites that have one of these names, by name as given; ASCII letters in any case. */
+    async idsNamed(names: readonly string[]): Promise<Map<string, number[]>> {
+      const rows = await db.all<{ said: string; ids: string }>(
+        `SELECT j.value AS said, json_group_array(s.id) AS ids FROM json_each(?) j
+         JOIN site s ON s.name = j.value COLLATE NOCASE GROUP BY j.value`,
+        [JSON.stringify(names)],
+      );
+      return new Map(rows.map(({ said, ids }) => [said, JSON.parse(ids) as number[]]));
+    },
+
     record(id: number): Promise<TaggedSite | undefined> {
       return db.one<TaggedSite>(`SELECT ${RECORD_COLUMNS}, ${TAGS} AS tags_json FROM ${RECORD_TABLES} WHERE s.id = ?`, [
         id,

@@ -55,7 +55,7 @@ function instructionsOf(offers: (id: string) => boolean, hidden: readonly Toolse
       : '';
   const job = offers('svc/get-batch-job-status-v1') ? '; follow it with svc-get-batch-job-status-v1' : '';
   return `Sitefleet manages a fleet of WordPress sites.
-Name a site by its id or by its domain (example.com); lists are paged.
+Name a site by its id, domain (example.com) or exact name, a client by its id, e-mail or exact name; lists are paged.
 ${ask}${look.length === 0 ? '' : `Before changing many sites, check first: ${look.join(', ')}.\n`}${waves}An empty site list means ALL sites in some tools; each tool's description begins with it. Pass the sites you mean.
 Destructive tools preview with dry_run: true and act only with confirm: true. Ask the user before you confirm.
 Calls on more sites than the server does at once answer queued: true with a job_id${job}.
