@@ -223,6 +223,20 @@ describe('ignoring', () => {
       ignored: list.ignored.slice(3, 6),
       total: 7,
     });
+    // Once for all sites where that is asked for, with the number of those that have no entry of their own for it.
+    await app.call('ignore-site-plugins', { site_id_or_domain: 2, action: 'add', slugs: ['all/all.php'] });
+    const once = await app.call('list-ignored-updates', { per_site: false });
+    expect(itemsOf(once.ignored)).toEqual([
+      '0 plugin all/all.php',
+      '2 core platform',
+      '2 plugin all/all.php',
+      '2 plugin b/b.php',
+      '2 theme alpha',
+      '2 theme zeta',
+    ]);
+    expect(once.total).toBe(6);
+    expect(once.ignored[0]).toMatchObject({ name: 'All', ignored_version: '2.0, 2.1', sites: 2 });
+    expect(once.ignored[1]).not.toHaveProperty('sites');
   });
 
   it('does not hold for core when its update is asked for by name', async () => {

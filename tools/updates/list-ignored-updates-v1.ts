@@ -1,4 +1,4 @@
-import { paging } from '../../schemas/common.js';
+import { bool, paging } from '../../schemas/common.js';
 import { siteFields } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { listIgnored } from '../../src/domain/updates/ignored.js';
@@ -7,11 +7,15 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-ignored-updates-v1',
   title: 'List ignored updates',
-  about: 'Lists ignored updates per site; an entry for all sites appears once per site.',
+  about: 'Lists ignored updates per site; an entry for all sites appears once per site, or once in all.',
   run: 'GET',
   effect: 'read',
 
-  input: () => z.object({ ...paging(50, 200) }),
+  input: () =>
+    z.object({
+      ...paging(50, 200),
+      per_site: bool().default(true).describe('false: an entry for all sites once, with site_id 0.'),
+    }),
 
   output: () =>
     z.object({
@@ -22,10 +26,11 @@ export default defineOperation({
           slug: z.string(),
           name: z.string(),
           ignored_version: z.string().describe('`all_versions`, or versions joined with commas.'),
+          sites: z.number().int().optional(),
         }),
       ),
       total: z.number().int(),
     }),
 
-  handle: ({ page, per_page }, ctx) => listIgnored(ctx, page, per_page),
+  handle: ({ per_site, page, per_page }, ctx) => listIgnored(ctx, per_site, page, per_page),
 });

@@ -76,11 +76,13 @@ export function ignoredEntries({ store }: Ctx, site: { id: number } | null) {
   return site === null ? store.siteUpdates.ignoredEverywhere() : store.siteUpdates.ignoredOn(site.id);
 }
 
-export async function listIgnored(ctx: Ctx, page: number, perPage: number) {
-  const { items, total } = await ctx.store.updates.ignored(page, perPage);
+/** @param perSite an entry for all sites once per site; otherwise once, with the site id 0 and the number of its sites */
+export async function listIgnored(ctx: Ctx, perSite: boolean, page: number, perPage: number) {
+  const { items, total } = await ctx.store.updates.ignored(perSite, page, perPage);
   return {
-    ignored: items.map(({ type, versions, ...row }) => ({
+    ignored: items.map(({ type, versions, sites, ...row }) => ({
       ...row,
+      ...(sites === null ? {} : { sites }),
       type: (UPDATE_TYPES[type] ?? 'plugin') as IgnorableType,
       ignored_version: versions,
     })),

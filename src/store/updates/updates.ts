@@ -31,6 +31,8 @@ export interface OfferFilter {
 
 interface IgnoredRow extends Row, Pick<FleetOffer, 'site_id' | 'site_url' | 'site_name' | 'type' | 'slug' | 'name'> {
   versions: string;
+  /** On how many sites an entry for all of them holds; null = it is that of one site. */
+  sites: number | null;
 }
 
 /** A version that a site ignores; `*` = every one. */
@@ -211,25 +213,36 @@ export function createUpdates(db: Db, aside: Reads = db) {
       return db.all<IgnoredVersion>(query.sql, query.args);
     },
 
-    /** Ignored entries: per site its own and the global ones that its own do not override (operations §5.6). */
-    ignored(page: number, perPage: number): Promise<{ items: IgnoredRow[]; total: number }> {
+    /**
+     * Ignored entries: per site its own and the global ones that its own do not override (operations §5.6).
+     * @param perSite otherwise a global one is one row, first, with the number of sites on which it holds
+     */
+    ignored(perSite: boolean, page: number, perPage: number): Promise<{ items: IgnoredRow[]; total: number }> {
+      const global = perSite
+        ? `SELECT s.id, s.url, s.name, s.url_key, g.type, g.slug, max(g.name), ${VERSIONS('g')}, NULL
+           FROM ignored_everywhere g JOIN site s
+           WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug)
+           GROUP BY s.id, g.type, g.slug`
+        : `SELECT 0, '', '', '', g.type, g.slug, max(g.name), ${VERSIONS('g')}, (SELECT count(*) FROM site)
+             - (SELECT count(DISTINCT i.site_id) FROM ignored_update i WHERE i.type = g.type AND i.slug = g.slug)
+           FROM ignored_everywhere g GROUP BY g.type, g.slug`;
       const entries = `
         SELECT s.id AS site_id, s.url AS site_url, s.name AS site_name, s.url_key, i.type, i.slug, max(i.name) AS name,
-          group_concat(CASE i.version WHEN '*' THEN 'all_versions' ELSE i.version END, ', ') AS versions
+          ${VERSIONS('i')} AS versions, NULL AS sites
         FROM ignored_update i JOIN site s ON s.id = i.site_id GROUP BY s.id, i.type, i.slug
-        UNION ALL
-        SELECT s.id, s.url, s.name, s.url_key, g.type, g.slug, max(g.name),
-          group_concat(CASE g.version WHEN '*' THEN 'all_versions' ELSE g.version END, ', ')
-        FROM ignored_everywhere g JOIN site s
-        WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug)
-        GROUP BY s.id, g.type, g.slug`;
+        UNION ALL ${global}`;
       const rows = sql(
-        `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug`,
+        `SELECT site_id, site_url, site_name, type, slug, name, versions, sites FROM (${entries})
+         ORDER BY url_key, site_id, type, slug`,
       );
       return readPage<IgnoredRow>(aside, rows, sql(`SELECT count(*) AS n FROM (${entries})`), page, perPage);
     },
   };
 }
+
+/** The ignored versions of a group of rows, as the interface has them. */
+const VERSIONS = (table: string) =>
+  `group_concat(CASE ${table}.version WHEN '*' THEN 'all_versions' ELSE ${table}.version END, ', ')`;
 
 function ofSites(db: Db, siteIds: readonly number[], types: readonly number[], which: string): Promise<FleetOffer[]> {
   const typed = among('u.type', types);
