@@ -55,8 +55,28 @@ describe('reports', () => {
     const first = answer.reports.find(({ site_id }: { site_id: number }) => site_id === 1);
     expect(first.text).toContain('Plugins updated: 1');
     expect(first.text).not.toContain('Shop');
+    const { total } = await app.call('list-updates', { site_ids_or_domains: [1, 2], types: ['plugins'] });
+    expect(answer.totals).toBe(`2 of 3 sites: Plugins updated: 1; Plugins pending: ${total}.`);
     const two = await app.call('build-report', { client_id_or_email: client, per_page: 2, page: 2 });
     expect(two.reports.length + two.errors.length).toBe(1);
+  });
+
+  it('say in words how long a site was up, and each figure once', async () => {
+    const hour = Date.UTC(2026, 9, 12, 8) / HOUR;
+    for (const at of [0, 1])
+      await app.db.run(
+        'INSERT INTO monitor_hour (site_id, hour, up_s, down_s, pending_s, pings, ping_sum) VALUES (2, ?, 2400, 1200, 0, 0, 0)',
+        [hour + at],
+      );
+    for (const at of [8, 9])
+      await app.db.run(
+        "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (2, ?, ?, 503, 'HTTP 503', 3)",
+        [Date.UTC(2026, 9, 12, at), Date.UTC(2026, 9, 12, at, 20)],
+      );
+    const [{ text }] = (await app.call('build-report', { site_id_or_domain: 2, segments: ['uptime'] })).reports;
+    expect(text.match(/Incidents: /g)).toHaveLength(1);
+    expect(text).toContain('Incidents: 2');
+    expect(text).toContain('Within the range: up 1 hour 20 minutes, down 40 minutes');
   });
 
   it.each([

@@ -29,6 +29,7 @@ export default defineOperation({
       start_date: date(),
       end_date: date(),
       time_zone: z.string(),
+      totals: z.string().optional().describe('Sums over the sites of this page.'),
       reports: z.array(
         z.object({
           site_id: z.number().int(),

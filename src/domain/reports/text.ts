@@ -60,7 +60,8 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
           ...found.reports.flatMap((report) => linesOf(report, single ? ROWS : 0)),
           ...found.errors.map(({ segment, message }) => `${SEGMENT_CONTENT[segment]}: left out. ${message}`),
         ].join('\n');
-        return { report: { site_id: site.id, url: site.url, text, link: linkOf(ctx, site, range, query.segments) } };
+        const link = linkOf(ctx, site, range, query.segments);
+        return { report: { site_id: site.id, url: site.url, text, link }, found: found.reports };
       } catch (error) {
         if (single || !(error instanceof ServiceError)) throw error;
         return { error: { site_id: site.id, code: error.code as string, message: error.message } };
@@ -69,7 +70,9 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
   );
   const reports = outcomes.flatMap(({ report }) => report ?? []);
   const errors = outcomes.flatMap(({ error }) => error ?? []);
-  return { ...range, time_zone: zone, reports, errors, total };
+  const found = outcomes.flatMap((outcome) => (outcome.found === undefined ? [] : [outcome.found]));
+  const totals = single || found.length === 0 ? {} : { totals: totalsOf(found, total) };
+  return { ...range, time_zone: zone, ...totals, reports, errors, total };
 }
 
 async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteRow[]; total: number }> {
@@ -109,8 +112,9 @@ function linkOf(ctx: Ctx, site: SiteRow, range: object, segments: readonly Segme
 
 function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
   const figures = findings.values.flatMap((value) => figureOf(value) ?? []);
+  const told = new Set(findings.values.filter((value) => figureOf(value) !== undefined).map(({ title }) => title));
   const counts = findings.sections
-    .filter(({ count }) => (count ?? 0) > 0)
+    .filter(({ title, count }) => (count ?? 0) > 0 && !told.has(title))
     .map(({ title, count }) => `${title}: ${count}`);
   const parts = [...figures, ...counts];
   // For several sites there are no notes, but that it was not watched is part of a figure.
@@ -133,9 +137,47 @@ const UNITS: Readonly<Record<string, string>> = { percent: ' %', ms: ' ms', days
 /** Undefined for unknown values, and for charts. */
 function figureOf({ title, kind, value }: ReportValue): string | undefined {
   if (value === null || value === '' || kind === 'chart') return undefined;
-  if (kind === 'list') return value.length === 0 ? undefined : `${title}: ${value.length}`;
+  if (kind === 'list') {
+    if (value.length === 0) return undefined;
+    return `${title}: ${value.every(isSpan) ? value.map(spanText).join(', ') : value.length}`;
+  }
   const shown = kind === 'percent' ? Math.floor(value * 100) / 100 : value;
   return `${title}: ${short(shown)}${UNITS[kind] ?? ''}`;
+}
+
+type ListItem = Readonly<Record<string, Scalar>>;
+
+/** How long the site was in a state. */
+function isSpan({ state, seconds }: ListItem): boolean {
+  return typeof state === 'string' && typeof seconds === 'number';
+}
+
+function spanText({ state, seconds }: ListItem): string {
+  return `${state} ${durationText(Number(seconds))}`;
+}
+
+/** A duration in its two largest units. */
+function durationText(seconds: number): string {
+  const minutes = Math.round(seconds / 60);
+  if (minutes === 0) return `${seconds} seconds`;
+  const parts = [
+    [Math.floor(minutes / 1440), 'days'],
+    [Math.floor(minutes / 60) % 24, 'hours'],
+    [minutes % 60, 'minutes'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const shown = parts.slice(first, first + 2).filter(([count]) => count > 0);
+  return shown.map(([count, unit]) => `${count} ${count === 1 ? unit.slice(0, -1) : unit}`).join(' ');
+}
+
+/** The sums of what is counted in several reports, one line; nothing counted is said, too. */
+function totalsOf(all: readonly (readonly Report[])[], total: number): string {
+  const sums = new Map<string, number>();
+  for (const { findings } of all.flat())
+    for (const { title, count } of findings.sections) sums.set(title, (sums.get(title) ?? 0) + (count ?? 0));
+  const counted = [...sums].filter(([, sum]) => sum > 0).map(([title, sum]) => `${title}: ${sum}`);
+  const of = all.length === total ? `All ${total} sites` : `${all.length} of ${total} sites`;
+  return `${of}: ${counted.length === 0 ? 'nothing that is counted' : counted.join('; ')}.`;
 }
 
 function rowText(title: string, { at, fields }: ReportRow, zone: string): string {

@@ -144,11 +144,10 @@ ${ASK_FIRST}`,
     text: (
       args,
     ) => `Write the monthly report for the client ${args.client}${args.month === '' ? ', for the last full month' : `, for ${args.month}`}.
-1. svc-get-client-v1 and svc-get-client-sites-v1 for whom and what it is about.
-2. svc-get-site-changes-v1 for each site, once with source: "dashboard" for what we did, once with source: "wpadmin" for what others changed on the site: what was updated, written, added or removed in that month?
-3. svc-get-site-updates-v1 and svc-get-site-security-v1 for each site: what is still open?
-4. svc-get-client-costs-v1 for the running costs, if there are any.
-5. Write one page for a reader without technical knowledge: what we did, what state the sites are in, what we recommend. Only facts from these answers; say where something is not known.`,
+1. svc-build-report-v1 for this client${args.month === '' ? '' : ', with the first and last day of that month'}: what was done on each site, its uptime and its state, with totals; its further pages, if there are more sites.
+2. svc-search-changes-v1 for this client and month, if the report leaves open who changed something.
+3. svc-get-client-costs-v1 for the running costs, if there are any.
+4. Write one page for a reader without technical knowledge: what we did, what state the sites are in, what we recommend. Only facts from these answers; say where something is not known.`,
   },
 ];
 
