@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.5.0
+ * Version: 1.6.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -101,7 +101,7 @@ class Sitefleet_Memory {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.5.0';
+	const VERSION       = '1.6.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const LOOK          = 'sitefleet-look-v1';
 	const SESSION       = 'sitefleet-session-v1';
@@ -121,6 +121,8 @@ class Sitefleet_Guard {
 	const QUIET         = 2; // Seconds without a change in an item before the watchdog acts on it.
 	const MASK          = "\xA5"; // Snapshots are stored XORed with it, so that they contain no PHP tag.
 	const CHUNK         = 262144;
+	const SAMPLED       = 20; // Of so many visits, one is counted.
+	const COUNTED_DAYS  = 7;
 	const MAX_ROWS      = 1000; // Rows of a table are counted so far: enough to tell an empty table from a full one.
 	const MAX_LISTED    = 2000; // Entries of one list of a ledger.
 	const COUNT_SECONDS = 2.0; // Tables that are not counted by then are listed without a count.
@@ -217,6 +219,8 @@ class Sitefleet_Guard {
 		$guard->settle();
 		if ( isset( $_SERVER['HTTP_X_SITEFLEET_GUARD'] ) && 'POST' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->serve();
 		if ( isset( $_GET['sitefleet-login'] ) && 'GET' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->enter( $_GET['sitefleet-login'] );
+		// Before the sandbox takes the header away that marks what is not a visit.
+		$guard->count_visits();
 		if ( isset( $_SERVER['HTTP_X_SITEFLEET_SESSION'] ) ) $guard->quietly( fn() => $guard->enter_sandbox() );
 		$guard->stand_watch();
 		$guard->attend_updates();
@@ -417,6 +421,7 @@ class Sitefleet_Guard {
 			'updating'    => $this->running_updates(),
 			// A drop-in of the site may end a request before the watchdog sees its error.
 			'drop_ins'    => array_values( array_filter( array( 'php-error.php', 'fatal-error-handler.php' ), fn( $name ) => is_file( "$this->content/$name" ) ) ),
+			'visits'      => $this->visits( time() ),
 			'login'       => (bool) SITEFLEET_GUARD_LOGIN,
 			'armed'       => $this->armed(),
 			'limits'      => array( 'files' => self::MAX_FILES, 'bytes' => self::MAX_BYTES, 'seconds' => self::MAX_ARMED ),
@@ -1233,6 +1238,7 @@ class Sitefleet_Guard {
 		}
 		foreach ( (array) @scandir( $this->store ) as $file ) {
 			$lapsed = 0 === strpos( $file, 'nonce-' ) && @filemtime( "$this->store/$file" ) < time() - 3 * self::SKEW;
+			$lapsed = $lapsed || ( preg_match( '/^visits-\d+-(\d{4}-\d\d-\d\d)\z/', $file, $of ) && $of[1] < gmdate( 'Y-m-d', time() - self::COUNTED_DAYS * DAY_IN_SECONDS ) );
 			$orphan = preg_match( '/^[0-9a-f]{32}\.(bin|json)\z|\.tmp\z/', $file ) && ! isset( $keep[ $file ] );
 			$past   = preg_match( '/^before-([0-9a-f]{32})\.json\z/', $file, $found ) && ! isset( $known[ $found[1] ] );
 			$ended  = 0 === strpos( $file, 'update-' ) && @filemtime( "$this->store/$file" ) < time() - DAY_IN_SECONDS && ! $this->is_locked( $file );
@@ -1645,6 +1651,46 @@ class Sitefleet_Guard {
 			// Nothing of the text: a visitor may have chosen it.
 			'mark' => md5( "$class\n$file\n{$error['line']}" ),
 		);
+	}
+
+	// --------------------------------------------------------------------------------------------------------- visits
+
+	/**
+	 * Counts some of the pages that visitors are shown, so that it can be told which site has few. Of a visitor nothing is kept. Without a
+	 * lock or a seal, as it must cost nothing: the count decides nothing but the order in which sites are updated.
+	 */
+	private function count_visits(): void {
+		$ours = isset( $_SERVER['HTTP_X_SITEFLEET_LOOK'] ) || isset( $_SERVER['HTTP_X_SITEFLEET_SESSION'] );
+		if ( '' === $this->store || $ours || 'GET' !== ( $_SERVER['REQUEST_METHOD'] ?? '' ) || 1 !== mt_rand( 1, self::SAMPLED ) ) return;
+		// Only pages come here: no wp-admin, login, ajax, REST or scheduled task.
+		add_action(
+			'template_redirect',
+			function () {
+				$file = $this->visits_file( gmdate( 'Y-m-d' ) );
+				// One byte, whatever else is written at the same time. Nothing is followed elsewhere.
+				if ( is_writable( $this->store ) && ! is_link( $file ) ) @file_put_contents( $file, '.', FILE_APPEND );
+			},
+			PHP_INT_MIN
+		);
+	}
+
+	private function visits_file( string $day ): string { return "$this->store/visits-" . get_current_blog_id() . "-$day"; }
+
+	/** The visits of the last whole days (UTC), estimated; null until one was counted as a whole. */
+	public function visits( int $now ): ?array {
+		$born = $this->get_json( 'born' )['time'] ?? 0;
+		if ( ! $born || ! is_writable( $this->store ) ) return null;
+		// An earlier version did not count: what a file was before it was written last is not known.
+		$since = max( $born, (int) @filectime( __FILE__ ) );
+		$days  = 0;
+		$bytes = 0;
+		$today = $now - $now % DAY_IN_SECONDS;
+		for ( $day = $today - DAY_IN_SECONDS; $day >= $since && $days < self::COUNTED_DAYS; $day -= DAY_IN_SECONDS ) {
+			$file = $this->visits_file( gmdate( 'Y-m-d', $day ) );
+			++$days;
+			if ( is_file( $file ) && ! is_link( $file ) ) $bytes += (int) @filesize( $file );
+		}
+		return $days ? array( 'days' => $days, 'count' => $bytes * self::SAMPLED ) : null;
 	}
 
 	// ------------------------------------------------------------------------------------------------ the guard's folder

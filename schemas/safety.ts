@@ -22,6 +22,7 @@ export const siteGuard = once(() =>
     multisite: z.boolean().nullable(),
     free_bytes: z.number().nullable(),
     login_allowed: z.boolean().nullable(),
+    visits_per_day: z.number().nullable(),
     armed: z.array(z.object({ snapshot_id: z.string(), slug: z.string(), until: timestamp() })),
     answered_at: timestamp().nullable(),
     looked_at: timestamp().nullable(),

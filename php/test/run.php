@@ -399,6 +399,24 @@ $tests['snapshots lapse after 14 days, armed ones do not'] = function () {
 	same( 0, $age( 15 ) );
 	same( array(), glob( "{$guard->folder()}/*.{bin,json}", GLOB_BRACE ) );
 };
+$tests['visits: of whole days since it counts, at most 7, estimated'] = function () {
+	$guard = new Guard();
+	$guard->call( 'hello' );
+	$today = time() - time() % DAY_IN_SECONDS;
+	same( null, $guard->visits( $today + 30 * DAY_IN_SECONDS ), 'of a folder without a birth' );
+	$guard->put( 'born', array( 'time' => $today + 3600 ) );
+	$on = fn( int $day ) => $guard->folder() . '/visits-1-' . gmdate( 'Y-m-d', $today + $day * DAY_IN_SECONDS );
+	foreach ( array( 0 => 9, 1 => 2, 3 => 1, 4 => 5, 9 => 4 ) as $day => $bytes ) file_put_contents( $on( $day ), str_repeat( '.', $bytes ) );
+	$at = fn( int $day ) => $guard->visits( $today + $day * DAY_IN_SECONDS + 60 );
+	same( array( null, null ), array( $at( 0 ), $at( 1 ) ), 'the first day was no whole one' );
+	same( array( 'days' => 1, 'count' => 40 ), $at( 2 ) );
+	same( array( 'days' => 2, 'count' => 40 ), $at( 3 ), 'a day without visits is one' );
+	same( array( 'days' => 4, 'count' => 160 ), $at( 5 ) );
+	same( array( 'days' => 7, 'count' => 200 ), $at( 10 ), 'days 3 to 9' );
+	unlink( $on( 4 ) );
+	symlink( __FILE__, $on( 4 ) );
+	same( array( 'days' => 4, 'count' => 60 ), $at( 5 ), 'a link is no count' );
+};
 $tests['at most 50 faults, the newest'] = function () {
 	( new Guard() )->call( 'hello' );
 	for ( $i = 0; $i < 60; ++$i ) {

@@ -11,6 +11,7 @@ import {
   BEFORE_LEDGERS,
   BEFORE_SANDBOXES,
   BEFORE_UPDATES_WERE_KNOWN,
+  BEFORE_VISITS,
   findItem,
   keep,
   removeGuard,
@@ -23,6 +24,8 @@ const SKEW = 300;
 const NONCE_SECONDS = 900;
 const MAX_ARMED = 3600;
 const LOGIN_SECONDS = 60;
+
+const COUNTS_NO_VISITS = [BEFORE_UPDATES_WERE_KNOWN, BEFORE_LEDGERS, BEFORE_SANDBOXES, BEFORE_VISITS];
 
 class Refusal extends Error {
   readonly code: string;
@@ -219,6 +222,7 @@ function greeting(site: DemoSite, guard: GuardState): Fields {
     maintenance: site.faults.maintenance === true,
     ...(guard.version === BEFORE_UPDATES_WERE_KNOWN ? {} : { updating: guard.updating }),
     drop_ins: [],
+    ...(COUNTS_NO_VISITS.includes(guard.version) ? {} : { visits: guard.visits }),
     login: guard.login,
     armed: guard.armed,
     limits: { files: 50_000, bytes: 524_288_000 },

@@ -12,10 +12,12 @@ export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';
 export const BEFORE_LEDGERS = '1.3.1';
 /** The last guard without a sandbox. */
 export const BEFORE_SANDBOXES = '1.4.0';
+/** The last guard that counts no visits. */
+export const BEFORE_VISITS = '1.5.0';
 const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
-export function putGuard(site: DemoSite, version = '1.5.0', login = false): GuardState {
+export function putGuard(site: DemoSite, version = '1.6.0', login = false): GuardState {
   const state = site.inner;
   site.touch();
   state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);
@@ -30,6 +32,7 @@ export function putGuard(site: DemoSite, version = '1.5.0', login = false): Guar
     faults: [],
     updating: [],
     openUntil: 0,
+    visits: null,
     actions: [],
     harms: new Set(),
     logins: new Map(),

@@ -64,6 +64,8 @@ export interface GuardState {
   harms: Set<Harm>;
   /** Until when the sandbox is open, in unix seconds. */
   openUntil: number;
+  /** What it has counted; null = no whole day yet. */
+  visits: { days: number; count: number } | null;
   /** Executed actions, in order. */
   actions: string[];
   /** Login tokens by their digest; `until` in unix seconds. */

@@ -57,6 +57,11 @@ export interface GuardHello {
   updating: GuardUpdating[] | null;
   /** Drop-ins of the site that may hide fatal errors from the watchdog. */
   drop_ins: string[];
+  /**
+   * Visits that reached PHP in the last whole days, at most 7, estimated from a sample; null = no whole day was counted
+   * yet, or a guard before 1.6.0, which does not count.
+   */
+  visits: { days: number; count: number } | null;
   login: boolean;
   armed: GuardArmed[];
 }
@@ -200,9 +205,18 @@ export function helloOf(value: Fields): GuardHello {
     maintenance: flag(value, 'maintenance'),
     updating: value.updating === undefined ? null : updatingOf(value),
     drop_ins: list(value, 'drop_ins', 10).map((one) => word(one, 'drop_ins', 100)),
+    visits: visitsOf(value),
     login: flag(value, 'login'),
     armed: armedOf(value),
   };
+}
+
+function visitsOf({ visits }: Fields): GuardHello['visits'] {
+  if (visits === undefined || visits === null) return null;
+  const from = fieldsOf(visits, 'visits');
+  const [days, count] = [number(from, 'days'), number(from, 'count')];
+  if (!(days >= 1 && days <= 7 && count >= 0)) throw new GuardShapeError(`The guard's answer has no usable "visits".`);
+  return { days, count };
 }
 
 export function restoredOf(value: Fields): GuardRestored {
