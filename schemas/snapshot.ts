@@ -109,4 +109,6 @@ export interface Snapshot {
   categories?: string[];
   /** Unix seconds. */
   last_post?: number;
+  /** Only if it was asked for: of which backup plugin, and unix seconds of its last backup; null = the child knows of none. */
+  backup?: { plugin: string; last: number | null };
 }

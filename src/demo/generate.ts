@@ -61,6 +61,7 @@ export function generateSite(seed: SiteSeed): SiteState {
     wpe: random.chance(0.04),
     dbSize: random.int(4, 900) * 98304,
     totalSize: random.int(120, 9000),
+    backups: generateBackups(seed, now),
     dayCode: random.hex(32),
     icon: random.chance(0.7) ? 'wp-content/uploads/2026/03/icon-150x150.png' : '',
     openssl: true,
@@ -82,6 +83,13 @@ export function generateSite(seed: SiteSeed): SiteState {
     ...generateContent(random, users, plugins, now),
     abandoned: { days: 365, plugins: new Map(), themes: new Map(), queue: [] },
   };
+}
+
+/** Some sites have never made one. Its own seed: what else a site has does not depend on it. */
+function generateBackups({ seed, index }: SiteSeed, now: number): SiteState['backups'] {
+  const random = new Random(mixSeed(seed, index, 0xbac4));
+  const made = random.chance(0.15) ? 0 : now - random.int(1, 96) * 3600;
+  return new Map([['updraftplus', { made, noted: made }]]);
 }
 
 function generateUsers(random: Random, seed: SiteSeed, now: number): UserState[] {

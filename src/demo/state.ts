@@ -190,6 +190,8 @@ export interface SiteState {
   dbSize: number;
   /** MB. */
   totalSize: number;
+  /** By the child's name of a backup plugin: unix seconds of its last backup, and what the child has noted of it. */
+  backups: Map<string, { made: number; noted: number }>;
   dayCode: string;
   icon: string;
   openssl: boolean;

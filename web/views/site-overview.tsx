@@ -39,6 +39,10 @@ export function Overview({ site }: { site: SiteRecord }) {
               [t.site.language, site.language],
               [t.site.health, site.health_score === null ? null : `${site.health_score} %`],
               [t.site.admin, site.admin_username],
+              [
+                t.site.lastBackup,
+                <Time key="backup" iso={site.last_backup.made_at} otherwise={t.site.backupUnknown} />,
+              ],
               [t.site.lastSync, <Time key="sync" iso={site.last_sync} otherwise={t.never} />],
             ]}
           />

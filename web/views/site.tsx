@@ -62,6 +62,7 @@ const FIELDS = [
   'health_score',
   'sync_errors',
   'last_sync',
+  'last_backup',
   'last_post_time',
   'tag_list',
   'tags',

@@ -3,6 +3,7 @@ import { integer, isRecord, json, nested, type Params, phpMap, text } from '../p
 import { issueSecret } from '../secrets.js';
 import type { SiteState } from '../state.js';
 import { outdatedMaps } from './abandoned.js';
+import { lastBackup, noteBackups } from './backups.js';
 import { changedSince, changeLogSince } from './changes.js';
 import { recentComments } from './comments.js';
 import { pluginItem, pluginOffers, premiumOffers, themeItems, themeOffers } from './items.js';
@@ -22,7 +23,9 @@ export const stats: ChildFunction = (call) => {
   const stored = call.site.remembered(key);
   if (stored !== undefined) return new Framed(stored);
   const body = frame(call.site, statsPayload(call, 'full'));
-  call.site.remember(key, body);
+  // What its backup plugins have done meanwhile is noted by the child at the end, and told by the next call.
+  if (noteBackups(call.state)) call.site.touch();
+  else call.site.remember(key, body);
   return new Framed(body);
 };
 
@@ -117,8 +120,7 @@ const PARTS: Record<string, (call: Call, kind: PayloadKind) => unknown> = {
     overdue_message: '',
     show_notices_to: 'edit_posts',
   }),
-  primaryLasttimeBackup: ({ params, now }) =>
-    ['', '0'].includes(text(params, 'primaryBackup')) ? undefined : now - 43200,
+  primaryLasttimeBackup: ({ state, params }) => lastBackup(state, text(params, 'primaryBackup')),
 };
 
 function siteInfo({ site, state }: Call): Record<string, unknown> {

@@ -144,7 +144,7 @@ async function refuseSecondAddress(
     const { site, connection } = await loadSite(ctx, siteId);
     const there = { ...(connection ?? at), url: site.url, site_id: siteId, user, private_key };
     const renewed = { ...there, door: undefined, regverify: registered.regverify };
-    const failure = await askSnapshot(ctx, renewed, site.changes_after).then(
+    const failure = await askSnapshot(ctx, renewed, site).then(
       () => null,
       (error: unknown) => error,
     );

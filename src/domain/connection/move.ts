@@ -41,7 +41,7 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
       : { http_user: null, http_pass: null };
   try {
     const there = { ...connection, ...kept, ...given, url: to.url, door: undefined };
-    const snapshot = await askSnapshot(ctx, there, target.site.changes_after);
+    const snapshot = await askSnapshot(ctx, there, target.site);
     const moved = ownAddress(to, snapshot.site_url);
     const other = (await otherRecords(ctx, snapshot.site_url)).find((id) => id !== siteId);
     if (other !== undefined) throw addressTaken(moved.url, other);

@@ -5,7 +5,7 @@
 
 import type { ChildConnection, Snapshot } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
-import type { SiteConnection } from '../../store/sites/sites.js';
+import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
 import { syncSettings } from '../settings/effects.js';
@@ -26,6 +26,9 @@ import { finishOpenChanges } from './open-changes.js';
 /** Parts of a snapshot that are off by default but stored here: security findings are read from the last sync. */
 export const STORED_PARTS = { securityStats: true } as const;
 
+/** What a site's clock may be ahead, and BackWPup's by summer time. */
+const CLOCKS_MS = 2 * 3_600_000;
+
 /** The last sync attempt known to the caller: if another one has been stored since, this snapshot is not stored. */
 export type Since = { last_attempt: number | null } | undefined;
 
@@ -39,20 +42,29 @@ export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Prom
 export async function askSnapshot(
   ctx: Ctx,
   connection: ChildConnection & Pick<SiteConnection, 'regverify'>,
-  changesAfter: number,
+  { changes_after: changesAfter, backup_plugin }: Pick<SiteRecord, 'changes_after' | 'backup_plugin'>,
   timeoutMs?: number,
 ): Promise<Snapshot> {
   const { abandonedAfterDays, parts } = await syncSettings(ctx);
-  return ctx.child.stats(
+  const snapshot = await ctx.child.stats(
     connection,
     {
       abandonedAfterDays,
       changesAfter,
+      backupPlugin: backup_plugin,
       renewRegverify: connection.regverify === null,
       parts: { ...STORED_PARTS, ...parts },
     },
     { signal: ctx.signal, timeoutMs },
   );
+  return withPastBackup(snapshot, ctx.clock.now());
+}
+
+/** What is yet to come says nothing: a site whose clock is ahead would always have the newest backup. */
+function withPastBackup(snapshot: Snapshot, now: number): Snapshot {
+  const { backup } = snapshot;
+  if (backup === undefined || backup.last === null || backup.last * 1000 <= now + CLOCKS_MS) return snapshot;
+  return { ...snapshot, backup: { ...backup, last: null } };
 }
 
 /**
@@ -68,7 +80,7 @@ export async function fetchSnapshot(
 ): Promise<Snapshot> {
   const { site } = target;
   try {
-    const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after, patienceMs);
+    const snapshot = await askSnapshot(ctx, requireConnection(target), site, patienceMs);
     await storeFetched(ctx, target, snapshot, since);
     // The call that made the change reports the sync that follows it.
     if (patienceMs === undefined) {

@@ -103,6 +103,8 @@ export interface StatsRequest {
   changesAfter: number;
   /** Also request a new `regverify` (child protocol §3.2). */
   renewRegverify?: boolean;
+  /** Also request when this backup plugin last made a backup: the child's name of it; '' = none. */
+  backupPlugin?: string | undefined;
   /**
    * Parts of the answer to enable or disable, differing from the defaults (child protocol §5.2), by the child's names.
    */

@@ -106,6 +106,11 @@ CREATE TABLE site_detail (
   health_recommended INTEGER,
   health_critical INTEGER,
   last_post INTEGER,
+  -- The active backup plugin that syncs ask for, by the child's name; '' = none that it knows. When that plugin last made a
+  -- backup (unix seconds, NULL unknown), and when the site was last asked (ms, NULL never).
+  backup_plugin TEXT NOT NULL DEFAULT '',
+  last_backup INTEGER,
+  backup_looked_at INTEGER,
 
   -- Last success, last try (ms), and the code of its failure.
   last_sync INTEGER,

@@ -19,6 +19,7 @@ import {
 } from './inventory-rows.js';
 import {
   abandonedStatements,
+  backupStatements,
   changeStatements,
   contentHash,
   detailStatements,
@@ -76,7 +77,7 @@ export function createInventory(db: Db) {
       return [
         ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY, now),
         keepRecordTexts(siteId),
-        ...succeededStatements(siteId, now, false),
+        ...succeededStatements(siteId, snapshot, now, false),
       ];
     },
 
@@ -96,7 +97,9 @@ export function createInventory(db: Db) {
       since?: SyncStart,
     ): Promise<boolean> {
       const digest = contentHash(snapshot);
-      const outcome = succeeded ? succeededStatements(target.site_id, now, (target.disconnected ?? 0) > 0) : [];
+      const outcome = succeeded
+        ? succeededStatements(target.site_id, snapshot, now, (target.disconnected ?? 0) > 0)
+        : [];
       const statements =
         digest === target.content_hash
           ? changeStatements(target.site_id, snapshot)
@@ -159,7 +162,7 @@ async function storeUnlessSynced(
   return guardedBatch(db, unchanged, statements);
 }
 
-function succeededStatements(siteId: number, now: number, reconnects: boolean): Statement[] {
+function succeededStatements(siteId: number, { backup }: Snapshot, now: number, reconnects: boolean): Statement[] {
   return [
     reconnects
       ? sql("UPDATE site SET sync_error = '', unreached = min(unreached, 1), disconnected = 0 WHERE id = ?", siteId)
@@ -168,8 +171,11 @@ function succeededStatements(siteId: number, now: number, reconnects: boolean): 
           siteId,
         ),
     sql(
-      "UPDATE site_detail SET last_sync = ?, last_attempt = ?, sync_error_code = '' WHERE site_id = ?",
+      `UPDATE site_detail SET last_sync = ?, last_attempt = ?, sync_error_code = '',
+         backup_looked_at = CASE WHEN backup_plugin = ? THEN ? ELSE backup_looked_at END WHERE site_id = ?`,
       now,
+      now,
+      backup?.plugin ?? null,
       now,
       siteId,
     ),
@@ -197,6 +203,7 @@ function saveStatements(
     ...abandonedStatements(siteId, urlKey, KIND.theme, snapshot.abandoned_themes, snapshot.themes),
     ...documentStatements(siteId, snapshot),
     ...changeStatements(siteId, snapshot),
+    ...backupStatements(siteId, snapshot),
     ...detailStatements(siteId, snapshot, digest),
   ];
 }

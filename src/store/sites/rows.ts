@@ -44,6 +44,9 @@ export interface SiteRecord extends SiteRow {
   health_recommended: number | null;
   health_critical: number | null;
   last_post: number | null;
+  backup_plugin: string;
+  last_backup: number | null;
+  backup_looked_at: number | null;
   last_sync: number | null;
   last_attempt: number | null;
   sync_error_code: string;

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { backupPluginOf } from '../../../schemas/backup-plugins.js';
 import type { Snapshot, SnapshotAbandoned, SnapshotExtension } from '../../../schemas/snapshot.js';
 import { type Statement, sql } from '../driver/db.js';
 import { updateRow } from '../driver/rows.js';
@@ -142,6 +143,24 @@ export function changeStatements(siteId: number, snapshot: Snapshot): Statement[
       siteId,
     ),
     sql('UPDATE site_detail SET changes_after = max(changes_after, ?) WHERE site_id = ?', newest, siteId),
+  ];
+}
+
+/** What is known of backups is known of one plugin: it goes with it. */
+export function backupStatements(siteId: number, { plugins, backup }: Snapshot): Statement[] {
+  const plugin = plugins === undefined ? backup?.plugin : backupPluginOf(plugins);
+  if (plugin === undefined) return [];
+  const [told, last] = backup?.plugin === plugin ? [1, backup.last] : [0, null];
+  return [
+    sql(
+      `UPDATE site_detail SET backup_plugin = ?1, last_backup = CASE WHEN ?2 THEN ?3 WHEN backup_plugin = ?1 THEN last_backup END,
+         backup_looked_at = CASE WHEN backup_plugin = ?1 THEN backup_looked_at END
+       WHERE site_id = ?4 AND (backup_plugin <> ?1 OR (?2 AND last_backup IS NOT ?3))`,
+      plugin,
+      told,
+      last,
+      siteId,
+    ),
   ];
 }
 

@@ -22,7 +22,7 @@ import { answerFailure } from './failure.js';
 import { createPackageCalls } from './packages.js';
 import { registerParams, statsParams } from './parameters.js';
 import { registrationFailure } from './registration.js';
-import { snapshotOf } from './snapshot.js';
+import { backupOf, snapshotOf } from './snapshot.js';
 import { plainText, richText } from './text.js';
 import { get } from './values.js';
 
@@ -146,6 +146,8 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
       const { value, door } = await callAt(site, 'stats', params, options, { kind: 'sync' });
       await client.nextCallsLeft();
       const snapshot = snapshotOf(value, true) ?? fail('a sync');
+      const { backupPlugin = '' } = request;
+      if (backupPlugin !== '') snapshot.backup = backupOf(value, backupPlugin, snapshot.gmt_offset);
       return { ...snapshot, door };
     },
 

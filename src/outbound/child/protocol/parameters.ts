@@ -34,7 +34,7 @@ export function statsParams(request: StatsRequest, owner: { server: string; site
         }),
     othersData: '[]',
     cloneSites: 0,
-    primaryBackup: 0,
+    primaryBackup: request.backupPlugin || 0,
     recent_number: 5,
     child_actions_last_created: request.changesAfter,
     params_logs: {

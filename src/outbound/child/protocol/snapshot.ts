@@ -2,7 +2,7 @@ import type { Snapshot } from '../port.js';
 import { changesOf } from './changes.js';
 import { abandonedOf, extensionsOf, languagesOf, offersOf, translationsOf, versionOf } from './inventory.js';
 import { decodeEntities, plainText, richText } from './text.js';
-import { asMap, countOf, entriesOf, flagOf, get, listOf, numberOf } from './values.js';
+import { asMap, countOf, entriesOf, flagOf, get, listOf, numberOf, secondsOf } from './values.js';
 
 /**
  * Converts a stats answer, or the `sync` of another answer (child protocol §5.1). Never throws, whatever a site sends:
@@ -61,6 +61,17 @@ function factsOf(answer: unknown): Snapshot {
     regverify: secretOf(regverify) ?? undefined,
     last_post: countOf(get(answer, 'last_post_gmt')) || undefined,
   });
+}
+
+/**
+ * The last backup that the child has recorded of a plugin. It sends nothing, or `false`, if the plugin is not active, and 0
+ * if it knows of none. BackWPup's times are those of the site's clock (child protocol §5.1).
+ */
+export function backupOf(answer: unknown, plugin: string, gmtOffset: string | undefined) {
+  const told = secondsOf(get(answer, 'primaryLasttimeBackup'));
+  const hours = plugin === 'backwpup' ? Number(gmtOffset ?? Number.NaN) : 0;
+  const known = told !== null && Math.abs(hours) <= 14;
+  return { plugin, last: known ? Math.trunc(told - hours * 3600) : null };
 }
 
 /** A registration secret as children generate them (child protocol §3.2), null for anything else. */

@@ -68,6 +68,7 @@ export const exampleFullSite = {
   sync_errors: '',
   icon: null,
   last_sync: '2026-11-20T04:00:00Z',
+  last_backup: { plugin: 'updraftplus', made_at: '2026-11-20T01:12:00Z', looked_at: '2026-11-20T04:00:00Z' },
   last_post_time: '2026-11-18T09:30:00Z',
   is_ignoreCoreUpdates: 0,
   is_ignorePluginUpdates: 0,

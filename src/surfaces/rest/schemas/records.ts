@@ -166,6 +166,17 @@ export const siteShape = once(() =>
     sync_errors: z.string().describe('"" if the last sync succeeded.'),
     icon: z.null(),
     last_sync: textOrNull(),
+    last_backup: z
+      .object({
+        plugin: textOrNull().describe(
+          'The backup plugin that was asked; null = none that MainWP Child knows is active.',
+        ),
+        made_at: textOrNull().describe('null = unknown.'),
+        looked_at: textOrNull().describe(
+          'null = not asked yet: each sync asks for the plugin found by the one before.',
+        ),
+      })
+      .describe('By the site itself.'),
     last_post_time: textOrNull(),
     is_ignoreCoreUpdates: bit(),
     is_ignorePluginUpdates: bit(),

@@ -95,6 +95,7 @@ function fullView(known: SiteKnowledge, withTags: boolean): Sections {
     sync_errors: site.sync_error,
     icon: null,
     last_sync: isoTime(site.last_sync),
+    last_backup: backupView(site),
     last_post_time: site.last_post === null ? null : isoTime(site.last_post * 1000),
     is_ignoreCoreUpdates: site.ignore_core,
     is_ignorePluginUpdates: site.ignore_plugins,
@@ -110,6 +111,14 @@ function fullView(known: SiteKnowledge, withTags: boolean): Sections {
   };
   const middle = new Map(TEXTS.map((name) => [name, new JsonText(texts[name])]));
   return new Sections([head, middle, offersView(known, score), ...(withTags ? [tagsView(parts.tags)] : [])]);
+}
+
+function backupView({ backup_plugin, last_backup, backup_looked_at }: ShownSite) {
+  return {
+    plugin: orNull(backup_plugin),
+    made_at: last_backup === null ? null : isoTime(last_backup * 1000),
+    looked_at: isoTime(backup_looked_at),
+  };
 }
 
 function offersView({ parts, offers: all }: SiteKnowledge, score: number | null): object {
