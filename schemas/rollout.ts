@@ -23,6 +23,9 @@ export const RISKS = [
   'not_in_first_wave',
 ] as const;
 
+/** By what canaries are chosen, if not so that they try every version. */
+export const CANARY_CHOICES = ['newest_backup', 'least_traffic'] as const;
+
 /** Maximum number of waves, and minutes between two. */
 export const MOST_WAVES = 20;
 const MOST_SOAK = 20_160;
@@ -46,6 +49,7 @@ export const planInput = once(() => ({
   waves: z
     .object({
       canaries: int(1, 1000).optional().describe('Sites in wave 1.'),
+      canary_choice: z.enum(CANARY_CHOICES).optional().describe('Default: try all versions.'),
       canary_tag_ids: idList(),
       canary_sites: siteRefs('Wave 1 is of these.').default([]),
       sizes: list(int(1, 100_000)).default([]).describe('Sites of wave 2, 3 …; one more has the rest.'),

@@ -45,6 +45,7 @@ import { createMaintenanceWindows } from './monitoring/windows.js';
 import { createPolicies } from './policies/policies.js';
 import { createFleetFigures } from './reports/fleet-figures.js';
 import { createReportData } from './reports/report-data.js';
+import { createCanaries } from './rollouts/canaries.js';
 import { createRolloutPlans } from './rollouts/plans.js';
 import { createRollouts } from './rollouts/rollouts.js';
 import { createChanges } from './safety/changes.js';
@@ -105,6 +106,7 @@ export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
     updatePlans: createUpdatePlans(aside),
     // A plan is a note of a reading call.
     rolloutPlans: createRolloutPlans(plain, db),
+    canaries: createCanaries(aside),
     rollouts: createRollouts(db, aside),
     policies: createPolicies(db),
     guards: createGuards(db),

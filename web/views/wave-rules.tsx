@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { paths } from '../api/schema.js';
 import { Chips } from '../parts/chips.js';
-import { Check, TextField, useText } from '../parts/field.js';
+import { Check, SelectField, TextField, useText } from '../parts/field.js';
 import { OwnerPicker } from '../parts/owners.js';
 import { listOf } from '../parts/query.js';
 import { SitePicker, type SiteRef } from '../parts/site-picker.js';
@@ -13,6 +13,9 @@ import { t } from '../texts/texts.js';
 type Rules = paths['/policies/{policy_id}']['get']['responses'][200]['content']['application/json']['data'];
 type Waves = NonNullable<Rules['waves']>;
 type Window = NonNullable<Rules['window']>;
+
+const CHOICES = ['versions', 'newest_backup', 'least_traffic'] as const;
+type Choice = (typeof CHOICES)[number];
 
 const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof WEEK)[number];
@@ -26,15 +29,31 @@ export function useWaves(of: Waves = {}) {
   const canaries = useText(of.canaries === undefined ? '' : String(of.canaries));
   const [tags, setTags] = useState<readonly number[]>(of.canary_tag_ids ?? []);
   const [sites, setSites] = useState<readonly SiteRef[]>(of.canary_sites ?? []);
+  const [choice, setChoice] = useState<Choice>(of.canary_choice ?? 'versions');
   const sizes = useText(of.sizes?.join(', ') ?? '');
   const soak = useText(String(of.soak_minutes ?? 60));
   const haltSites = useText(String(of.halt_sites ?? 3));
   const haltPercent = useText(String(of.halt_percent ?? 20));
   const [approve, setApprove] = useState(of.approve ?? false);
   return {
-    ...{ canaries, tags, setTags, sites, setSites, sizes, soak, haltSites, haltPercent, approve, setApprove },
+    ...{
+      canaries,
+      choice,
+      setChoice,
+      tags,
+      setTags,
+      sites,
+      setSites,
+      sizes,
+      soak,
+      haltSites,
+      haltPercent,
+      approve,
+      setApprove,
+    },
     body: (): Waves => ({
       ...(canaries.value === '' ? {} : { canaries: Number(canaries.value) }),
+      ...(choice === 'versions' ? {} : { canary_choice: choice }),
       canary_tag_ids: [...tags],
       canary_sites: [...sites],
       sizes: listOf(sizes.value.replaceAll(/\s/g, '')).map(Number),
@@ -62,6 +81,13 @@ export function WaveFields({ of }: { of: ReturnType<typeof useWaves> }) {
         <TextField label={t.waves.haltSites} type="number" name="waves.halt_sites" required {...of.haltSites} />
         <TextField label={t.waves.haltPercent} type="number" name="waves.halt_percent" required {...of.haltPercent} />
       </div>
+      <SelectField
+        label={t.waves.canaryChoice}
+        name="waves.canary_choice"
+        value={of.choice}
+        onChange={(value) => of.setChoice(CHOICES.find((one) => one === value) ?? 'versions')}
+        options={CHOICES.map((choice) => [choice, t.waves.canaryChoices[choice]] as const)}
+      />
       <OwnerPicker
         kind="tags"
         label={t.waves.canaryTag}

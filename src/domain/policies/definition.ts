@@ -71,10 +71,15 @@ function daysWords({ days, day_of_month }: Definition['schedule']): string {
 
 const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
+const CANARIES = {
+  newest_backup: 'the sites with the newest backups',
+  least_traffic: 'the sites with the fewest visits',
+} as const;
+
 /** What it does when, for a person. */
 export function definitionWords(definition: Definition, names: OwnerNames): string {
   const { level, slugs, exclude_slugs, minimum_age_days: age, only_vulnerable, vulnerable_at_once } = definition;
-  const { approval, schedule, window } = definition;
+  const { approval, schedule, window, waves } = definition;
   const what = [
     typesWords(definition),
     level.length === 0 ? '' : ` (${level.join(', ')})`,
@@ -84,7 +89,8 @@ export function definitionWords(definition: Definition, names: OwnerNames): stri
     age === 0 ? '' : `, ${age} ${age === 1 ? 'day' : 'days'} after they were first on offer`,
     age > 0 && vulnerable_at_once ? ' or at once if they fix a known vulnerability' : '',
   ].join('');
+  const first = waves.canary_choice === undefined ? '' : ` First on ${CANARIES[waves.canary_choice]}.`;
   const when = window === null ? '' : ` Sites are changed from ${window.from} to ${window.to} of their own time only.`;
   const who = approval === 'auto' ? 'started at once' : 'started once a person has approved it';
-  return `${what}, on ${sitesWords(definition, names)}. Planned ${daysWords(schedule)} at ${schedule.at}, and ${who}.${when}`;
+  return `${what}, on ${sitesWords(definition, names)}. Planned ${daysWords(schedule)} at ${schedule.at}, and ${who}.${first}${when}`;
 }

@@ -28,9 +28,10 @@ import { fixesOf } from '../../vulnerabilities/fixes.js';
 import { usableSites } from '../preview.js';
 import { UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
+import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
 import { protectionWords, wavesWords } from './plan-words.js';
 import type { Rules } from './rules.js';
-import { divided } from './waves.js';
+import { divided, standardCanaries } from './waves.js';
 
 /** Entries of guidance that a plan shows. */
 const GUIDANCE = 5;
@@ -67,21 +68,21 @@ interface LeftOut {
 
 /** Plans, keeps the plan, and returns a page of it. */
 export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, perPage: number): Promise<Plan> {
-  const { rules, items, left } = await drawnUp(ctx, input);
+  const { rules, items, left, canaries } = await drawnUp(ctx, input);
   const { id: plan_id, digest, expires_at } = await kept(ctx, rules, items);
   const life = { plan_id, digest, expires_at: timestampOf(expires_at) };
-  return { ...life, ...(await guidedView(ctx, rules, items, left)), ...pageOf(items, page, perPage) };
+  return { ...life, ...(await guidedView(ctx, { rules, items, left, canaries })), ...pageOf(items, page, perPage) };
 }
 
 /** What the same plan would say, without its items: nothing is kept, so it cannot be started. */
 export async function previewPlan(ctx: Ctx, input: PlanInput) {
-  const { rules, items, left } = await drawnUp(ctx, input);
-  return guidedView(ctx, rules, items, left);
+  return guidedView(ctx, await drawnUp(ctx, input));
 }
 
 /** With what is said of these sites: our own words tell to heed only what a person has said. */
-async function guidedView(ctx: Ctx, rules: Rules, items: readonly Planned[], left: readonly LeftOut[]) {
-  const view = planView(rules, items, left);
+async function guidedView(ctx: Ctx, drawn: Drawn) {
+  const { items } = drawn;
+  const view = planView(drawn);
   const guidance = await guidanceFor(ctx, [...new Set(items.map(({ site_id }) => site_id))], GUIDANCE);
   if (guidance === undefined) return view;
   const { lines, heeded } = guidance;
@@ -89,10 +90,18 @@ async function guidedView(ctx: Ctx, rules: Rules, items: readonly Planned[], lef
   return { ...view, summary: `${view.summary}${told}`, guidance: lines };
 }
 
-async function drawnUp(ctx: Ctx, input: PlanInput) {
+interface Drawn {
+  rules: Rules;
+  items: readonly Planned[];
+  left: readonly LeftOut[];
+  /** Which sites were chosen to be the first, and why; '' = by their versions. */
+  canaries: string;
+}
+
+async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
   const rules = rulesOf(input);
   const { offers, left, ages, down, guarded, elsewhere } = await chosenOffers(ctx, input);
-  const waves = await wavesOf(ctx, input, offers, down, guarded);
+  const { waves, canaries } = await wavesOf(ctx, input, offers, down, guarded);
   const waveOf = new Map(waves.flatMap((ids, at) => ids.map((id) => [id, at + 1] as const)));
   const first = new Set(offers.filter(({ site_id }) => waveOf.get(site_id) === 1).map(versionKey));
   const items = offers.map((offer): Planned => {
@@ -115,7 +124,7 @@ async function drawnUp(ctx: Ctx, input: PlanInput) {
     };
   });
   items.sort((a, b) => a.wave - b.wave || a.site_id - b.site_id || a.type - b.type || (a.slug < b.slug ? -1 : 1));
-  return { rules, items, left };
+  return { rules, items, left, canaries };
 }
 
 /** Throws as planning would for what names nothing, and for what contradicts itself. */
@@ -236,11 +245,14 @@ async function wavesOf(
   offers: readonly FleetOffer[],
   down: ReadonlySet<number>,
   guarded: ReadonlySet<number>,
-): Promise<number[][]> {
+): Promise<{ waves: number[][]; canaries: string }> {
   await turn();
-  const { canaries, canary_tag_ids: tags, canary_sites: refs, sizes } = input.waves;
-  const sites = [...groupBy(offers, ({ site_id }) => site_id)].map(([site_id, own]) => {
-    return { site_id, items: own.map(versionKey), down: down.has(site_id), guarded: guarded.has(site_id) };
+  const { canaries, canary_choice: choice, canary_tag_ids: tags, canary_sites: refs, sizes } = input.waves;
+  const bySite = groupBy(offers, ({ site_id }) => site_id);
+  const merits = choice === undefined ? undefined : await meritsOf(ctx, choice, [...bySite.keys()]);
+  const sites = [...bySite].map(([site_id, own]) => {
+    const rank = merits?.ranks.get(site_id);
+    return { site_id, items: own.map(versionKey), down: down.has(site_id), guarded: guarded.has(site_id), rank };
   });
   sites.sort((a, b) => a.site_id - b.site_id);
   const candidates = tags.length + refs.length === 0 ? undefined : await candidatesOf(ctx, tags, refs);
@@ -249,9 +261,20 @@ async function wavesOf(
       field: refs.length > 0 ? 'waves.canary_sites' : 'waves.canary_tag_ids',
       advice: 'Choose others, or give a number with canaries.',
     });
-  const waves = divided(sites, { canaries, candidates, sizes });
+  const able = candidates === undefined ? sites : sites.filter(({ site_id }) => candidates.has(site_id));
+  if (merits !== undefined && able.length > 0 && !able.some(({ rank }) => rank !== undefined)) {
+    const { message, advice } = noneKnown(merits.choice);
+    throw new ServiceError('svc_invalid_input', message, { field: 'waves.canary_choice', advice });
+  }
+  const waves = divided(sites, { canaries, candidates, sizes, ranked: merits !== undefined });
   if (waves.length > MOST_WAVES) throw tooManyWaves(waves.length);
-  return waves;
+  const [first] = waves;
+  if (merits === undefined || first === undefined) return { waves, canaries: '' };
+  const asked = Math.min(
+    canaries ?? (candidates === undefined ? standardCanaries(sites.length) : able.length),
+    able.length,
+  );
+  return { waves, canaries: canaryWords(merits, first, asked) };
 }
 
 function tooManyWaves(waves: number): ServiceError {
@@ -310,7 +333,7 @@ async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise
   return plan;
 }
 
-function planView(rules: Rules, items: readonly Planned[], left: readonly LeftOut[]) {
+function planView({ rules, items, left, canaries }: Drawn) {
   const protection = { guard: 0, reinstall: 0, none: 0 };
   const best = new Map<number, Planned['protection']>();
   for (const { site_id, protection } of items)
@@ -338,6 +361,7 @@ function planView(rules: Rules, items: readonly Planned[], left: readonly LeftOu
   });
   const summary = [
     items.length === 0 ? 'Nothing is to be updated.' : wavesWords(items.length, best.size, waves, rules),
+    canaries,
     ...(items.length === 0
       ? []
       : [

@@ -6,6 +6,8 @@ interface WaveSite {
   items: readonly string[];
   down: boolean;
   guarded: boolean;
+  /** The lowest is the first canary; undefined = it is not known, and the site is none. */
+  rank?: number | undefined;
 }
 
 /** Of the sites after the canaries: the shares of the second and the third wave; the last takes the rest. */
@@ -14,7 +16,7 @@ const SHARES = [0.1, 0.3] as const;
 const FEW = 5;
 
 /** How many canaries there are without being told. */
-function standardCanaries(sites: number): number {
+export function standardCanaries(sites: number): number {
   return sites <= 3 ? 1 : Math.min(Math.max(3, Math.ceil(sites * 0.02)), Math.ceil(sites / 2));
 }
 
@@ -23,6 +25,7 @@ function standardCanaries(sites: number): number {
  * @param canaries how many of the candidates are the first wave; undefined = all of them
  * @param candidates of these sites; undefined = of any
  * @param sizes of the waves after it; empty = by shares
+ * @param ranked the canaries are those with the lowest ranks, and there are fewer if too few have one
  */
 export function divided(
   sites: readonly WaveSite[],
@@ -30,11 +33,17 @@ export function divided(
     canaries,
     candidates,
     sizes,
-  }: { canaries: number | undefined; candidates: ReadonlySet<number> | undefined; sizes: readonly number[] },
+    ranked = false,
+  }: {
+    canaries: number | undefined;
+    candidates: ReadonlySet<number> | undefined;
+    sizes: readonly number[];
+    ranked?: boolean;
+  },
 ): number[][] {
   const able = candidates === undefined ? sites : sites.filter(({ site_id }) => candidates.has(site_id));
   const count = canaries ?? (candidates === undefined ? standardCanaries(sites.length) : able.length);
-  const first = canariesOf(able, count);
+  const first = ranked ? lowestOf(able, count) : canariesOf(able, count);
   const chosen = new Set(first);
   const rest = sites.map(({ site_id }) => site_id).filter((id) => !chosen.has(id));
   const given =
@@ -47,6 +56,16 @@ export function divided(
   }
   waves.push(rest.slice(at));
   return waves.filter((wave) => wave.length > 0);
+}
+
+/** Sites that are up first; of those, the ones with the lowest rank. */
+function lowestOf(sites: readonly WaveSite[], count: number): number[] {
+  return sites
+    .flatMap(({ site_id, down, rank: place }) => (place === undefined ? [] : [{ site_id, down, place }]))
+    .sort((a, b) => Number(a.down) - Number(b.down) || a.place - b.place || a.site_id - b.site_id)
+    .slice(0, count)
+    .map(({ site_id }) => site_id)
+    .sort((a, b) => a - b);
 }
 
 /** Sites that are up first; of those, whichever tries most versions that no other canary tries, with a guard if possible. */
