@@ -29,6 +29,20 @@ describe('deploy/', () => {
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 
+  test('hands the settings of .env to Sitefleet in Compose', () => {
+    // Compose alone only fills in ${…} from it: a setting such as the mail server would not arrive.
+    const inherits = (service: string) => service.includes('<<: *sitefleet');
+    const handed = (text: string) => /^ +env_file: \[\.env\]$/m.test(text);
+    const single = textOf('deploy/compose.yaml').split(/^ {2}(?=\w+:$)/m);
+    expect(single.filter(handed).map((service) => service.split(':')[0])).toEqual(['sitefleet']);
+    const [shared = '', ...services] = textOf('deploy/compose.cluster.yaml').split(
+      /^(?=x-environment:)|^ {2}(?=\w+:$)/m,
+    );
+    expect(handed(shared)).toBe(true);
+    expect(services.filter(inherits).map((service) => service.split(':')[0])).toEqual(['serve', 'worker']);
+    expect(textOf('deploy/.env.example')).toContain('SITEFLEET_SMTP_URL');
+  });
+
   test('starts the program where the release has it', () => {
     const programs = files.flatMap((path) =>
       [...textOf(path).matchAll(/[\w/]*\/dist\/[\w/.-]+/g)].map(([found]) => found),
