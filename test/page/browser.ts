@@ -143,6 +143,17 @@ interface Violation {
 
 /** Serious or critical findings of axe on the page, by these rules or by all. */
 export async function seriousFindings(page: Pick<Page, 'evaluate'>, rules: string[] = []): Promise<string[]> {
+  return (await findings(page, rules)).flatMap(({ impact, text }) =>
+    impact === 'serious' || impact === 'critical' ? [text] : [],
+  );
+}
+
+/** Everything that axe finds on the page, by these rules or by all. */
+export async function allFindings(page: Pick<Page, 'evaluate'>, rules: string[] = []): Promise<string[]> {
+  return (await findings(page, rules)).map(({ text }) => text);
+}
+
+async function findings(page: Pick<Page, 'evaluate'>, rules: string[]) {
   // Injected through the debugger: the page's own policy allows no foreign script.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const violations = await page.evaluate(async (only) => {
@@ -150,11 +161,9 @@ export async function seriousFindings(page: Pick<Page, 'evaluate'>, rules: strin
     const options = { resultTypes: ['violations'], ...(only.length === 0 ? {} : { runOnly: only }) };
     return (await axe.run(options)).violations;
   }, rules);
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
-    );
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ target, failureSummary }) => ({ impact, text: `${id} ${target.join(' ')}: ${failureSummary}` })),
+  );
 }
 
 /** Expects that no part of the page is wider than the screen. */

@@ -76,7 +76,7 @@ describe('forms of the page', needs('chromium'), () => {
     await dialog.getByRole('button', { name: 'Add user', exact: true }).click();
     const link = await dialog.locator('.token').innerText();
     expect(link).toMatch(new RegExp(`^${served.url}/login#[\\w-]{43}$`));
-    await dialog.getByRole('button', { name: 'I have stored it' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await people.getByRole('row', { name: 'grace' }).getByText('no password yet, has a link').waitFor();
     expect((await rest('/users')).data).toContainEqual(
       expect.objectContaining({ name: 'grace', right: 'read', has_password: false }),

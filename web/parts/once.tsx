@@ -3,7 +3,15 @@
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 
-export function Once({ text, secret, done }: { text: string; secret: string; done: () => void }) {
+interface Props {
+  text: string;
+  secret: string;
+  /** Label of the button that closes. */
+  word?: string;
+  done: () => void;
+}
+
+export function Once({ text, secret, word = t.access.kept, done }: Props) {
   return (
     <>
       <p>{text}</p>
@@ -11,7 +19,7 @@ export function Once({ text, secret, done }: { text: string; secret: string; don
       <div class="row end">
         <Button onClick={() => navigator.clipboard.writeText(secret)}>{t.copy}</Button>
         <Button kind="main" onClick={done}>
-          {t.access.kept}
+          {word}
         </Button>
       </div>
     </>

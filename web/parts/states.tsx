@@ -36,7 +36,7 @@ export function Empty({ icon, title, children }: EmptyProps) {
   return (
     <div class="empty">
       <Icon of={icon} />
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </div>
   );

@@ -19,8 +19,8 @@ export function Table({ heads, children, pages }: Props) {
           <thead>
             <tr>
               {heads.map((head) => (
-                <th key={head} scope="col" aria-label={head === null ? t.sites.actions : undefined}>
-                  {head}
+                <th key={head} scope="col">
+                  {head ?? <span class="unseen">{t.sites.actions}</span>}
                 </th>
               ))}
             </tr>

@@ -128,7 +128,11 @@ function Items({ list, toggle, site }: ItemsProps) {
             <th scope="col">{t.inventory.state}</th>
             <th scope="col">{t.inventory.version}</th>
             <th scope="col">{t.inventory.offered}</th>
-            {write && <th scope="col" aria-label={t.sites.actions} />}
+            {write && (
+              <th scope="col">
+                <span class="unseen">{t.sites.actions}</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>

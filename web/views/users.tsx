@@ -135,7 +135,7 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
   if (link !== null)
     return (
       <Dialog title={user?.name ?? name.value} onClose={close}>
-        <Once text={t.users.link} secret={link} done={close} />
+        <Once text={t.users.link} secret={link} word={t.start.done} done={close} />
       </Dialog>
     );
   return (
