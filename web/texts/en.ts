@@ -1111,7 +1111,11 @@ export const en = {
     phone: 'Phone',
     note: 'Note',
     costs: 'Costs',
-    perMonth: (amount: number) => `${amount.toFixed(2)} a month`,
+    perMonth: (amount: number, currency: string) =>
+      `${amount.toFixed(2)}${currency === '' ? '' : ` ${currency}`} a month`,
+    time: 'Time worked',
+    worked: (seconds: number, tasks: number, unbilled: string | null) =>
+      `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min in ${plural(tasks, 'task', 'tasks')}${unbilled === null ? '' : `, ${unbilled} not billed yet`}`,
     noSites: 'No sites yet.',
     suspendTitle: (name: string) => `Suspend ${name} and its sites?`,
     deleteTitle: (name: string) => `Delete the client ${name}?`,
@@ -1119,6 +1123,7 @@ export const en = {
   },
   reports: {
     about: 'What was done on a site and how it performed, as a printable page.',
+    one: 'Report',
     site: 'Site',
     from: 'First day',
     to: 'Last day',

@@ -9,6 +9,7 @@ import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
 import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
+import { distinctNames } from '../parts/distinct.js';
 import { SearchField, SelectField } from '../parts/field.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager, type PagerProps } from '../parts/pager.js';
@@ -96,6 +97,7 @@ interface MonitoredProps {
 function Monitored({ monitors, of, sort, pages }: MonitoredProps) {
   const write = useMayWrite();
   const [editing, setEditing] = useState<Monitor | null>(null);
+  const nameOf = distinctNames(monitors);
   const head = (by: (typeof ORDERS)[number]) => (
     <SortHead by={by} word={t.monitors.order[by]} of={of} sort={sort} falling={FALLING.includes(by)} />
   );
@@ -111,14 +113,18 @@ function Monitored({ monitors, of, sort, pages }: MonitoredProps) {
               {head('uptime_30d')}
               {head('response_time')}
               {head('last_check')}
-              {write && <th scope="col" aria-label={t.sites.actions} />}
+              {write && (
+                <th scope="col">
+                  <span class="unseen">{t.sites.actions}</span>
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
             {monitors.map((monitor) => (
               <tr key={monitor.id}>
                 <th scope="row">
-                  <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
+                  <a href={`/sites/${monitor.id}?tab=uptime`}>{nameOf(monitor)}</a>
                 </th>
                 <td data-label={t.inventory.state}>
                   <MonitorState state={monitor.last_status} maintenance={monitor.maintenance_until !== null} />
@@ -142,7 +148,7 @@ function Monitored({ monitors, of, sort, pages }: MonitoredProps) {
                     <Button
                       small
                       icon={Settings2}
-                      label={`${t.monitors.change}: ${monitor.name}`}
+                      label={`${t.monitors.change}: ${nameOf(monitor)}`}
                       onClick={() => setEditing(monitor)}
                     >
                       {t.monitors.change}

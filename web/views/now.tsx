@@ -8,6 +8,7 @@ import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { LinkButton } from '../parts/button.js';
+import { distinctNames } from '../parts/distinct.js';
 import { Card, Page } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
@@ -199,7 +200,7 @@ function Done({ done }: { done: readonly { context: string; action: string; coun
 
 /** In a large fleet only this many monitors are examined, besides those that are down. */
 const LOOKED_THROUGH = 100;
-const STRIP_FIELDS = ['id', 'name', 'uptime_24h', 'uptime_ratio_24h', 'last_check_at'];
+const STRIP_FIELDS = ['id', 'name', 'url', 'uptime_24h', 'uptime_ratio_24h', 'last_check_at'];
 
 /** Sites that are or were down come first. */
 function Beats() {
@@ -214,12 +215,15 @@ function Beats() {
     .sort((a, b) => downHours(b) - downHours(a) || a.name.localeCompare(b.name))
     .slice(0, STRIPS);
   if (shown.length === 0) return null;
+  const nameOf = distinctNames(shown);
   return (
     <Card title={t.now.beats} actions={<a href="/monitors">{t.now.allMonitors(number(monitors.data?.total ?? 0))}</a>}>
       <ul class="beats">
         {shown.map((monitor) => (
           <li key={monitor.id}>
-            <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
+            <a href={`/sites/${monitor.id}?tab=uptime`} title={nameOf(monitor)}>
+              {nameOf(monitor)}
+            </a>
             <Strip hours={monitor.uptime_24h} name={monitor.name} />
             <span class="figure">{t.percent(monitor.uptime_ratio_24h)}</span>
             <span class="muted when">

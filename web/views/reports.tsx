@@ -1,47 +1,45 @@
-/** Reports: one site over a range of days, as a printable page. */
+/** Reports: one site over a range of days, as a printable page. The sites can be those of one client. */
 
 import { FileText } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { LinkButton } from '../parts/button.js';
+import { distinctNames } from '../parts/distinct.js';
 import { SelectField, TextField } from '../parts/field.js';
+import { OwnerField } from '../parts/owners.js';
 import { Card, Page } from '../parts/page.js';
+import { useQuery } from '../parts/query.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
-
-const dayOf = (date: Date) =>
-  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`;
-
-/** The last full month in the reader's time zone: first and last day. */
-function lastMonth(): [string, string] {
-  const now = new Date();
-  return [
-    dayOf(new Date(now.getFullYear(), now.getMonth() - 1, 1)),
-    dayOf(new Date(now.getFullYear(), now.getMonth(), 0)),
-  ];
-}
+import { lastMonth, reportAddress } from './report-range.js';
 
 export function Reports() {
+  const [query, change] = useQuery();
+  const client = /^\d{1,9}$/.test(query.client ?? '') ? Number(query.client) : undefined;
   const [search, setSearch] = useState('');
   const [site, setSite] = useState('');
   const [[from, to], setRange] = useState(lastMonth);
   const sites = useLoad(
-    `reports:sites:${search}`,
-    (signal) =>
-      answer(
-        api.GET('/fleet/sites', {
-          params: { query: { ...(search === '' ? {} : { search }), columns: ['id', 'name'], per_page: 100 } },
-          signal,
-        }),
-      ),
+    `reports:sites:${client ?? ''}:${search}`,
+    (signal) => {
+      const asked = {
+        ...(search === '' ? {} : { search }),
+        ...(client === undefined ? {} : { client_ids: [client] }),
+        columns: ['id' as const, 'name' as const, 'url' as const],
+        per_page: 100,
+      };
+      return answer(api.GET('/fleet/sites', { params: { query: asked }, signal }));
+    },
     { keepShown: true },
   );
-  const rows = (sites.data?.rows ?? []).map(([id, name]) => [String(id), String(name)] as const);
+  const named = (sites.data?.rows ?? []).map(([id, name, url]) => ({ id, name: String(name), url: String(url) }));
+  const nameOf = distinctNames(named);
+  const rows = named.map((one) => [String(one.id), nameOf(one)] as const);
   const more = (sites.data?.total ?? 0) - rows.length;
   const chosen = rows.some(([id]) => id === site) ? site : (rows[0]?.[0] ?? '');
-  const href = `/v2/pro-reports/${chosen}/report?start_date=${from}&end_date=${to}`;
+  const href = reportAddress(chosen, from, to);
   const valid = chosen !== '' && from !== '' && to !== '' && from <= to;
   return (
     <Page title={t.nav.reports} about={t.reports.about}>
@@ -49,6 +47,13 @@ export function Reports() {
         <Loaded of={sites}>
           {() => (
             <div class="form">
+              <OwnerField
+                kind="clients"
+                label={t.sites.client}
+                any={t.sites.anyClient}
+                value={client === undefined ? '' : String(client)}
+                onChange={(next) => change({ client: next }, true)}
+              />
               <TextField label={t.sites.search} type="search" value={search} onInput={setSearch} />
               <SelectField
                 label={t.reports.site}
