@@ -103,19 +103,17 @@ const STYLES =
 function rest(site: DemoSite, route: string): Answer {
   const json = (status: number, value: unknown) =>
     page(status, JSON.stringify(value), { 'content-type': 'application/json; charset=UTF-8' });
-  if (route === '/') return json(200, { name: html(site.inner.title) });
-  const [, kind] = /^\/wp\/v2\/(posts|pages|categories)$/.exec(route) ?? [];
-  if (kind === 'categories')
-    return json(
-      200,
-      site.inner.categories.map(({ term_id }) => ({ link: `${site.url}?cat=${term_id}` })),
-    );
+  if (route === '/') return json(200, { name: html(site.inner.title), namespaces: ['oembed/1.0', 'wp/v2'] });
+  const [, kind] = /^\/wp\/v2\/(posts|pages)$/.exec(route) ?? [];
+  // Every post is in all categories.
+  const terms = site.inner.categories.map(({ term_id }) => ({ link: `${site.url}?cat=${term_id}` }));
+  const embedded = kind === 'posts' ? { _embedded: { 'wp:term': [terms] } } : {};
   const posts = published(site).filter(({ type }) => `${type}s` === kind);
   return kind === undefined
     ? json(404, { code: 'rest_no_route' })
     : json(
         200,
-        posts.map((post) => ({ link: addressOf(site, post) })),
+        posts.map((post) => ({ link: addressOf(site, post), ...embedded })),
       );
 }
 

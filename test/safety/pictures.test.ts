@@ -42,7 +42,7 @@ describe('pages in a browser', () => {
         '; how / on a desktop and a phone, a post on a desktop and a phone, a page on a desktop and a phone look in a browser, too;',
       ),
     ]);
-    expect(answer.not_checked).toEqual(['other pages, also of wp-admin', 'forms and shop checkout', 'mail']);
+    expect(answer.not_checked).toEqual(['other pages, also of wp-admin', 'mail', 'what forms send']);
     expect(seen.filter((one) => one.startsWith('/ '))).toEqual(
       [0, 1, 2].flatMap((nth) => [`/ desktop ${nth}`, `/ phone ${nth}`]),
     );

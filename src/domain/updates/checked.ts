@@ -15,7 +15,10 @@ const ON_PHONE = listedAs({ kind: 'phone', path: '' });
 const INSIDE: readonly string[] = Object.values(SANDBOX).map(listedAs);
 
 /** In no update: a site may be broken there. */
-const NOT_CHECKED = ['other pages, also of wp-admin', 'phones', 'forms and shop checkout', 'mail'];
+const NOT_CHECKED = ['other pages, also of wp-admin', 'phones', 'mail'];
+/** Where pages were not compared, and where they were, their forms too. */
+const FORMS_AND_SHOP = 'forms and shop checkout';
+const SENDING = 'what forms send';
 /** Where no guard of version 1.4.0 or newer keeps a ledger. */
 const OUTSIDE =
   'changes besides the files of the update: tables, settings, administrators, scheduled events, other files';
@@ -43,7 +46,10 @@ export function checkedOf(looks: readonly (Look | undefined)[]): Pick<About, 'ch
   const checked = [...counts].map(([way, sites]) => `${sites} ${sites === 1 ? 'site' : 'sites'}: ${way}.`);
   const phones = looks.every((look) => look === undefined || look.pages.includes(ON_PHONE));
   const members = looks.flatMap((look) => (look === undefined ? [] : (look.unseen ?? [MEMBERS])));
-  const left = NOT_CHECKED.filter((what) => !phones || what !== 'phones');
+  const forms = new Set(
+    looks.flatMap((look) => (look === undefined ? [] : [look.compared ? SENDING : FORMS_AND_SHOP])),
+  );
+  const left = [...NOT_CHECKED.filter((what) => !phones || what !== 'phones'), ...forms];
   const looked = looks.flatMap((look) => (look === undefined ? [] : unseenLooks(look)));
   return { checked, not_checked: [...left, ...new Set([...looked, ...members]), ...(unseen ? [OUTSIDE] : [])] };
 }

@@ -200,6 +200,9 @@ export interface Page {
   retry_after?: string;
   robots?: string;
   session?: string;
+  /** Headers `Nonce` of WooCommerce's Store API, '' if absent, and `Set-Cookie`. */
+  nonce?: string;
+  set_cookies?: readonly string[];
   ms: number;
   failure: ChildFailure | null;
 }
@@ -344,6 +347,8 @@ export interface ChildSites extends ChildContent, ChildPackages {
    * cancelled.
    */
   page(at: ChildAddress, address: string, options?: CallOptions): Promise<Page>;
+  /** Posts JSON to an address of the site, as its visitors do; redirects are not followed. */
+  post(site: ChildConnection, address: string, json: object, options?: CallOptions): Promise<Page>;
   /**
    * One exchange with something other than the child on the same site, within the same limits; `name` is for log and
    * metrics.

@@ -3,6 +3,7 @@
 import { siteWord } from '../../../../schemas/site-text.js';
 import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
+import { lostForms } from './page-forms.js';
 import type { PageMarkup } from './page-markup.js';
 import { kindsOf } from './php-messages.js';
 
@@ -112,7 +113,9 @@ const wasBad = ({ status }: PageFacts) => status === 0 || status >= 500;
 /** Whether a page could be compared with how it was; one that was looked at once has one answer. */
 export function isComparable(page: LookedPage, { first, second }: Baseline): boolean {
   const key = keyOf(page);
-  return [first, second].every(({ pages }) => pages[key] === undefined || !wasBad(pages[key]));
+  // Other plugins may make the sitemap, at other addresses.
+  const answered = (facts: PageFacts) => (page.kind === 'sitemap' ? facts.status === 200 : !wasBad(facts));
+  return [first, second].every(({ pages }) => pages[key] === undefined || answered(pages[key]));
 }
 
 /** @param hosts those that the site named; null = it was looked at once, and what differs on its own is not known */
@@ -142,10 +145,45 @@ function comparePage(
     return [broken(key, `${name} no longer sets cookies, so no one can log in.`)];
   if (first.whole && second.whole && !now.whole) return [broken(key, `${name} ends before its </html>.`)];
   if (first.data !== undefined && first.data !== '' && first.data === second.data && now.data !== first.data)
-    return [broken(key, `${name} is no longer well-formed ${first.data.toUpperCase()}.`)];
+    return [
+      {
+        severity: page.kind === 'sitemap' ? 'suspect' : 'broken',
+        path: key,
+        what: `${name} is no longer well-formed ${first.data.toUpperCase()}.`,
+      },
+    ];
   const words = wordsKept(first, second, now);
   const wrong = wrongIn(page, first, second, now, words);
-  return wrong.length > 0 || hosts === null ? wrong : suspicions(page, first, second, now, words, hosts);
+  const more = wrong.length > 0 || hosts === null ? wrong : suspicions(page, first, second, now, words, hosts);
+  return isInside(page) ? more : [...more, ...lossesOf(page, first, second, now)];
+}
+
+/** Parts of a page, or of what it tells, that are gone, though the page is whole. */
+function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
+  const found: Finding[] = [];
+  const lost = (severity: Severity, what: string) => found.push({ severity, path: keyOf(page), what });
+  const [one, two, three] = [first.markup, second.markup, now.markup];
+  // What differs by itself is not known of pages that were looked at once; the login is the same each time.
+  if (one !== undefined && two !== undefined && three !== undefined && (first !== second || page.kind === 'login')) {
+    const name = nameOf(page);
+    const { unsendable, gone, fields } = lostForms(one.forms ?? [], two.forms ?? [], three.forms ?? one.forms ?? []);
+    const of = (names: readonly string[]) => names.slice(0, 5).map(siteWord).join(', ');
+    if (unsendable.length > 0) lost('broken', `${name} has a form without a button now: that of ${of(unsendable)}.`);
+    if (gone.length > 0) lost('suspect', `${name} has lost a form: that of ${of(gone)}.`);
+    if (fields.length > 0) lost('suspect', `${name} has lost fields of a form: ${of(fields)}.`);
+    if (Math.min(one.menu ?? 0, two.menu ?? 0) > 1 && three.menu === 0) lost('suspect', `${name} has lost its menu.`);
+  }
+  if ((first.sitemaps ?? 0) > 0 && now.sitemaps === 0) lost('suspect', 'robots.txt no longer names a sitemap.');
+  const parts = lostNamespaces(first.namespaces ?? [], now.namespaces ?? first.namespaces ?? []);
+  if (parts.length > 0) lost('suspect', `The REST API has lost parts: ${parts.slice(0, 5).map(siteWord).join(', ')}.`);
+  return found;
+}
+
+/** Another version of the same is none that is lost. */
+function lostNamespaces(before: readonly string[], now: readonly string[]): string[] {
+  const base = (name: string) => name.replace(/\/v\d[\w.-]*$/, '');
+  const left = new Set(now.map(base));
+  return before.filter((name) => !left.has(base(name)));
 }
 
 /** What these say where all is well, and what it means if they do not. */
@@ -156,7 +194,7 @@ const SAID: Readonly<Partial<Record<PageKind, string>>> = {
 };
 
 /** Plugins hide the login, or close feeds and interfaces to visitors, on purpose. */
-const CLOSABLE: readonly PageKind[] = ['login', 'feed', 'robots'];
+const CLOSABLE: readonly PageKind[] = ['login', 'feed', 'robots', 'sitemap'];
 const INTERFACES: readonly PageKind[] = ['search', 'rest', 'collection', 'ajax'];
 
 function gone(page: LookedPage, before: PageFacts, now: PageFacts): Finding {
@@ -180,7 +218,7 @@ function redirected(page: LookedPage, now: PageFacts): Finding {
 }
 
 /** Pages that search engines are meant to find. */
-const PUBLIC: readonly PageKind[] = ['front', 'phone', 'post', 'page', 'robots'];
+const PUBLIC: readonly PageKind[] = ['front', 'phone', 'post', 'page', 'product', 'robots'];
 
 /** What is broken in a page that answers as before. */
 function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts, words: WordsKept): Finding[] {

@@ -18,6 +18,7 @@ import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
 import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
 import { type Evidence, nextLook, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { shopAfter } from './shop.js';
 import { disarm } from './snapshot.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { isBad, isBroken, type Rumour, type Verification, verificationOf, verify } from './verify.js';
@@ -134,10 +135,17 @@ async function verifyAndLook(run: SafeRun): Promise<Verification> {
     return verification;
   }
   const again = run.seenAfter !== undefined;
-  run.seenAfter = await looking;
-  run.doubtful = run.seenAfter.doubtful;
+  const [seenAfter, inShop] = await Promise.all([looking, shopAfter(run)]);
+  run.seenAfter = seenAfter;
+  run.shopDoubtful = inShop.first.length > 0;
+  run.doubtful = seenAfter.doubtful;
   await keepPictures(run, again);
-  const { findings } = run.seenAfter;
+  if (run.shopDoubtful) {
+    const now = await verify(run, 'full');
+    const met = inShop.first.filter(isBroken);
+    if (isBad(now)) return { ...now, broken: [...now.broken, ...met], seen: now.seen || met.length > 0 };
+  }
+  const findings = [...seenAfter.findings, ...inShop.findings];
   const broken = findings.filter(isBroken);
   const suspect = [...verification.suspect, ...findings.filter((finding) => !isBroken(finding))];
   return { ...verification, broken, suspect };

@@ -20,6 +20,9 @@ export type PageKind =
   | 'collection'
   | 'ajax'
   | 'robots'
+  /** Of a shop only. */
+  | 'product'
+  | 'sitemap'
   /** From here on in the guard's sandbox: the front page for a logged-in user, whether a right password is accepted, ... */
   | 'member'
   | 'password'
@@ -62,6 +65,7 @@ const NAMES: Readonly<Partial<Record<PageKind, string>>> = {
   collection: 'The list of posts in the REST API',
   ajax: 'admin-ajax.php',
   robots: 'robots.txt',
+  sitemap: 'The sitemap',
   member: 'The front page of logged-in users',
   password: 'The check of passwords',
   dashboard: 'The dashboard',
@@ -81,6 +85,8 @@ const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
   collection: 'posts by the REST API',
   ajax: 'admin-ajax.php',
   robots: 'robots.txt',
+  product: 'a product',
+  sitemap: 'the sitemap',
   member: '/ for logged-in users',
   password: 'the login with a right password',
   dashboard: 'the dashboard',
@@ -104,14 +110,17 @@ export function keyOf(page: LookedPage): string {
   return page.kind === 'phone' || isInside(page) ? `#${page.kind}` : page.path;
 }
 
+/** Of these a site has many. */
+const ARTICLES: readonly PageKind[] = ['post', 'archive', 'product'];
+
 /** The subject of a sentence about a page. */
 export function nameOf({ kind, path }: LookedPage): string {
-  return NAMES[kind] ?? (kind === 'post' || kind === 'archive' ? `The ${kind} /${path}` : `The page /${path}`);
+  return NAMES[kind] ?? (ARTICLES.includes(kind) ? `The ${kind} /${path}` : `The page /${path}`);
 }
 
 /** A page in a list of those that were looked at. */
 export function listedAs({ kind, path }: LookedPage): string {
   const short = SHORT[kind];
   if (short === undefined) return `/${path}`;
-  return kind === 'post' || kind === 'page' || kind === 'archive' ? `${short} (/${path})` : short;
+  return kind === 'page' || ARTICLES.includes(kind) ? `${short} (/${path})` : short;
 }

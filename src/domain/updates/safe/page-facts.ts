@@ -45,6 +45,9 @@ export interface PageFacts {
   says?: string;
   /** It redirects to another host. */
   elsewhere?: boolean;
+  /** Of the REST API: what it consists of; of robots.txt: how many sitemaps it names. */
+  namespaces?: string[];
+  sitemaps?: number;
 }
 
 /**
@@ -76,6 +79,7 @@ const AT_ONCE = /\/load-scripts\.php\?([^"'<>\s]{0,9000})/g;
 const NEXT_CHUNK = /&(?:amp;|#0?38;)?load%5Bchunk_[1-9]\d{0,3}%5D=/g;
 const FEW_BYTES = 100;
 const MAX_REFUSED = 40;
+const MAX_NAMESPACES = 200;
 const MAX_ASSETS = 100;
 const MAX_WORDS = 1_000;
 
@@ -107,9 +111,24 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     markup: { ...markup, noindex },
     php: phpMessages(page.body),
     data: dataOf(page),
+    ...partsOfInterfaces(page),
     away: page.status === 503 && (page.retry_after ?? '') !== '',
     ...(nonce !== undefined && insideFacts(page, siteUrl, nonce)),
   };
+}
+
+function partsOfInterfaces({ body, content_type, cut }: Page): Pick<PageFacts, 'namespaces' | 'sitemaps'> {
+  if (content_type.startsWith('text/plain')) return { sitemaps: body.match(/^sitemap:[ \t]{0,9}\S/gim)?.length ?? 0 };
+  // The index of the REST API begins with its members in the order in which they were asked for.
+  if (cut || !content_type.includes('json') || !/^\s{0,9}\{"name":/.test(body)) return {};
+  try {
+    const { namespaces } = JSON.parse(body) as { namespaces?: unknown };
+    if (!Array.isArray(namespaces)) return {};
+    const names = namespaces.filter((name): name is string => typeof name === 'string' && name.length <= 100);
+    return { namespaces: names.slice(0, MAX_NAMESPACES) };
+  } catch {
+    return {};
+  }
 }
 
 function insideFacts({ body, location, session }: Page, siteUrl: string, nonce: string): Partial<PageFacts> {

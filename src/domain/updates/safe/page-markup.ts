@@ -1,6 +1,7 @@
 /** What the markup of a page says: its structure, whom it links to, and what it tells search engines. Pure. */
 
 import { bareHost } from '../../sites/urls.js';
+import { type FormFacts, formsOf } from './page-forms.js';
 
 export interface PageMarkup {
   /** Number of elements that give a page its structure, by name. */
@@ -17,6 +18,9 @@ export interface PageMarkup {
   linked?: string[];
   /** How many comments of visitors it shows. */
   comments?: number;
+  /** From here on absent in facts stored by older versions. Links in its menus. */
+  menu?: number;
+  forms?: FormFacts[];
 }
 
 const ELEMENT = /<(\/?)(header|nav|main|footer|article|section|div|form|a|img|h[1-6])(?=[\s>/])/gi;
@@ -29,6 +33,7 @@ const LOADED = /<(script|iframe)\b([^<>]{0,2000})>/gi;
 const TAG = /<(link|meta|a)\b([^<>]{0,2000})>/gi;
 const ADDRESS = /\b(?:src|href)\s{0,5}=\s{0,5}["']?((?:https?:)?\/\/[^"'\s<>]{1,500})/i;
 const MAX_HOSTS = 60;
+const MENU = /<nav\b[\s\S]*?(?:<\/nav\s*>|$)/gi;
 /** Links to comments lead to these ids. In their texts WordPress lets neither such elements nor ids pass. */
 const OF_VISITORS = /<(?:li|div|article|section)\b[^<>]{0,1000}?\bid=["'](?:[a-z]{2,20}-)?comment-(\d{1,20})["']/gi;
 
@@ -63,6 +68,8 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
     hosts: hosts.size > MAX_HOSTS ? null : all,
     linked: all.filter((host) => !loaded.has(host)),
     comments: new Set([...shown.matchAll(OF_VISITORS)].map(([, id]) => id)).size,
+    menu: [...shown.matchAll(MENU)].reduce((sum, [menu]) => sum + (menu.match(/<a\b/gi)?.length ?? 0), 0),
+    forms: formsOf(shown),
   };
 }
 

@@ -54,7 +54,7 @@ const patiently: HowToVisit = () => PATIENT;
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 /** Looked at twice before: what differs on its own is known of them, so smaller differences are judged, too. */
-const TWICE: readonly PageKind[] = ['front', 'asked', 'post', 'page'];
+const TWICE: readonly PageKind[] = ['front', 'asked', 'post', 'page', 'product'];
 
 /** Two checks, some seconds apart. `pages` are further ones of the site. */
 export async function checkBefore(

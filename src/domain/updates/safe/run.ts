@@ -37,6 +37,7 @@ import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
 import { checkBefore, checkMore, loadAdmin } from './probe.js';
 import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { isCovered, openSandbox, type Sandbox, unseenIn, workingOf } from './sandbox.js';
+import { findShop, pagesOfShop, shopBefore } from './shop.js';
 import { disarm, keepOldVersion } from './snapshot.js';
 import { isUnfinished, progressOf } from './unanswered-update.js';
 import { finishOpen } from './unfinished.js';
@@ -70,17 +71,22 @@ export async function runSafely(
   guard: SafeRun['guard'],
 ): Promise<SafeResult> {
   const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
-  const sandbox = await openSandbox({ ctx, guard });
-  const found = await pagesOfSite(ctx, target);
-  const outsideOf = (looks: Pick<Sandbox, 'pages'>) => found.filter((page) => !isCovered(page, looks));
-  const pages = furtherPages({ paths, pages: [...outsideOf(sandbox), ...sandbox.pages] });
-  const [checked, seen] = await Promise.all([checkBefore(ctx, target, pages, guard), lookBefore(ctx, target, pages)]);
-  await forgetGone(ctx, target, checked);
-  const ill = [checked.first, checked.second].map((check) => problemsOf(check, pages));
-  if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],
   );
+  const sandbox = await openSandbox({ ctx, guard });
+  const [pagesFound, shopFound] = await Promise.all([pagesOfSite(ctx, target), findShop(ctx, target, active)]);
+  const found = [...pagesFound, ...pagesOfShop(shopFound)];
+  const outsideOf = (looks: Pick<Sandbox, 'pages'>) => found.filter((page) => !isCovered(page, looks));
+  const pages = furtherPages({ paths, pages: [...outsideOf(sandbox), ...sandbox.pages] });
+  const [checked, seen, { shop, unseen }] = await Promise.all([
+    checkBefore(ctx, target, pages, guard),
+    lookBefore(ctx, target, pages),
+    shopBefore(ctx, target, shopFound),
+  ]);
+  await forgetGone(ctx, target, checked);
+  const ill = [checked.first, checked.second].map((check) => problemsOf(check, pages));
+  if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const ledger = await takeLedger({ ctx, guard });
   const inside = workingOf(sandbox, checked);
   const outside = outsideOf(inside);
@@ -89,13 +95,13 @@ export async function runSafely(
     id: ctx.run_id,
     ctx,
     target,
-    facts: { on_suspect, paths, pages: [...outside, ...inside.pages], before, active, ledger },
+    facts: { on_suspect, paths, pages: [...outside, ...inside.pages], before, active, ledger, shop },
     guard,
     open: [],
     looked: new Set(),
     ledger,
     outside: false,
-    unseen: inside.unseen,
+    unseen: [...inside.unseen, ...unseen],
     openUntil: sandbox.openUntil,
     seen,
   };

@@ -8,6 +8,7 @@ import type { SuspectPolicy } from '../params.js';
 import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import type { Baseline, SiteCheck } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
+import type { ShopBefore } from './compare-shops.js';
 import { keyOf, type LookedPage } from './looked-pages.js';
 import type { PlaceBefore, SeenAfter, SeenBefore } from './seen-pages.js';
 
@@ -23,6 +24,8 @@ export interface RunFacts {
   active?: readonly string[];
   /** What was beside the items before the first of them; absent or null = not known. */
   ledger?: GuardLedger | null;
+  /** Its shop; absent or null = there is none, or nothing could be bought there. */
+  shop?: ShopBefore | null;
 }
 
 export interface SafeItem {
@@ -92,6 +95,8 @@ export interface SafeRun {
   seenAfter?: SeenAfter;
   /** Those that looked wrong: that they are well again is not shown by what the site sends. */
   doubtful?: readonly PlaceBefore[];
+  /** Something was found in the shop. */
+  shopDoubtful?: boolean;
 }
 
 /** The further pages of a run: those that the caller named, and those that were found. */

@@ -7,6 +7,7 @@ import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { Ctx } from '../../context.js';
 import { ACCEPTED, type Baseline, isComparable, LOGGED_IN } from './compare-health.js';
+import { IN_CART } from './compare-shops.js';
 import { isInside, keyOf, LOGIN, type LookedPage, listedAs, type PageKind, SANDBOX } from './looked-pages.js';
 import { furtherPages, type SafeRun } from './safe-run.js';
 
@@ -54,8 +55,8 @@ function reasonOf(ctx: Ctx, error: unknown): string {
   return (error instanceof GuardFailure && REASONS[error.code]) || 'the guard did not open its sandbox';
 }
 
-/** Looks in the sandbox that show all that these show. */
-const COVERED: Readonly<Partial<Record<PageKind, PageKind>>> = { ajax: 'member_ajax', rest: 'member_rest' };
+/** Looks in the sandbox that show nearly all that these show. */
+const COVERED: Readonly<Partial<Record<PageKind, PageKind>>> = { ajax: 'member_ajax', collection: 'member_rest' };
 
 /** Whether a page for visitors need not be looked at, because another look shows what it would. */
 export function isCovered({ kind }: LookedPage, { pages }: Pick<Sandbox, 'pages'>): boolean {
@@ -97,6 +98,8 @@ export function unseenIn({ unseen = [], facts, looked }: SafeRun): readonly stri
   return [
     ...silent.map((page) => `${listedAs(page)}: it did not work before either`),
     ...unseen,
+    // After a quick check that found something broken there is nothing to look at in it.
+    ...(facts.shop && !looked.has(IN_CART) ? ['the shop'] : []),
     ...(left.length > 0 && left.length === inside.length ? [MEMBERS] : left.map(listedAs)),
   ];
 }

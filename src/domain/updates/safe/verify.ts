@@ -18,6 +18,7 @@ import type { PageFacts } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
 import { furtherPages, type SafeItem, type SafeRun } from './safe-run.js';
 import { keepOpen } from './sandbox.js';
+import { shopWell } from './shop.js';
 
 export interface Verification {
   broken: Finding[];
@@ -183,7 +184,7 @@ export async function isHealthy(run: SafeRun, depth: Depth, suspect: boolean): P
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
     const { findings } = await checkOnce(run, depth);
     const bad = findings.some((finding) => isBroken(finding) || (suspect && finding.hearsay !== true));
-    if (!bad && (await isSteady(run)) && (await looksWell(run))) return true;
+    if (!bad && (await isSteady(run)) && (await looksWell(run)) && (await shopWell(run, suspect))) return true;
   }
   return false;
 }

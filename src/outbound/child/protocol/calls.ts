@@ -13,6 +13,7 @@ import type {
   Snapshot,
   Visit,
 } from '../port.js';
+import type { WireAnswer } from '../wire/exchange.js';
 import { generateKey } from '../wire/sign.js';
 import { actionOf, connectionStateOf, coreUpdateOf, fail, registeredOf, unsent, upgradesOf } from './answers.js';
 import type { ChildCall } from './call.js';
@@ -208,7 +209,14 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     ...createPackageCalls(update),
 
-    page: (at, address, options) => page(client, { ...unsigned(at, 'page', '', options), read: true }, address),
+    page: (at, address, options) =>
+      pageOf((call) => client.page(call, address, PAGE_BYTES), { ...unsigned(at, 'page', '', options), read: true }),
+
+    async post(site, address, json, options) {
+      await beginChange(site);
+      const body = JSON.stringify(json);
+      return pageOf((call) => client.post(call, address, body, PAGE_BYTES), unsigned(site, 'post', '', options));
+    },
 
     async exchange(site, name, request) {
       await beginChange(site);
@@ -254,10 +262,10 @@ async function title(client: ChildClient, childCall: ChildCall): Promise<string>
 
 const PAGE_BYTES = 1_048_576;
 
-async function page(client: ChildClient, childCall: ChildCall, address: string): Promise<Page> {
+async function pageOf(send: (call: ChildCall) => Promise<WireAnswer>, childCall: ChildCall): Promise<Page> {
   const began = performance.now();
   try {
-    const answer = await client.page(childCall, address, PAGE_BYTES);
+    const answer = await send(childCall);
     return {
       status: answer.status,
       location: answer.location,
@@ -268,6 +276,8 @@ async function page(client: ChildClient, childCall: ChildCall, address: string):
       retry_after: answer.retryAfter ?? '',
       robots: answer.robots ?? '',
       session: answer.session ?? '',
+      nonce: answer.nonce ?? '',
+      set_cookies: answer.cookies ?? [],
       ms: Math.round(answer.headersMs),
       failure: null,
     };

@@ -122,6 +122,17 @@ export class ChildClient {
     });
   }
 
+  /** JSON to an address of the site, as its visitors send it; any HTTP status is a result. Sent once. */
+  post(call: ChildCall, address: string, json: string, maxBytes: number): Promise<WireAnswer> {
+    return this.#travel(call, async (url, trip) => {
+      const { headers, ...request } = this.#get(call, new URL(address, url), trip, maxBytes);
+      const sent = { ...headers, accept: 'application/json', 'content-type': 'application/json' };
+      const answer = await this.#parts.transport.exchange({ ...request, method: 'POST', headers: sent, body: json });
+      trip.bytes += answer.bytes;
+      return answer;
+    });
+  }
+
   /** An exchange that is performed elsewhere, queued among the calls. */
   exchange(call: ChildCall, request: WireRequest): Promise<WireAnswer> {
     return this.#travel(call, async (_url, trip) => {

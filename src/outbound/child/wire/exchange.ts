@@ -48,6 +48,8 @@ export interface WireAnswer {
   robots?: string;
   /** `X-Sitefleet-Session` header of the site's guard, '' if absent. */
   session?: string;
+  /** `Nonce` header of WooCommerce's Store API, '' if absent. */
+  nonce?: string;
   /** `Set-Cookie` headers. */
   cookies?: readonly string[];
   /** `text/html`, without parameters, in lower case; '' if absent. */
@@ -116,6 +118,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #retryAfter = '';
   #robots = '';
   #session = '';
+  #nonce = '';
   #cookies: readonly string[] = [];
   #encoding = '';
   #contentType = '';
@@ -173,6 +176,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#retryAfter = first(headers['retry-after']);
     this.#robots = first(headers['x-robots-tag']);
     this.#session = first(headers['x-sitefleet-session']);
+    this.#nonce = first(headers.nonce);
     const cookies = headers['set-cookie'] ?? [];
     this.#cookies = typeof cookies === 'string' ? [cookies] : cookies;
     this.#contentType = (first(headers['content-type']).split(';')[0] ?? '').trim().toLowerCase();
@@ -231,6 +235,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         retryAfter: this.#retryAfter,
         robots: this.#robots,
         session: this.#session,
+        nonce: this.#nonce,
         cookies: this.#cookies,
         body,
         bytes: this.#bytes,

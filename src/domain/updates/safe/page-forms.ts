@@ -1,0 +1,103 @@
+/** The forms of a page: which fields each has, and whether it can be sent. Pure. Nothing is ever sent. */
+
+/** A form that visitors fill in. */
+export interface FormFacts {
+  /** What tells it from the others of its page. */
+  key: string;
+  /** Names of the fields that people fill in. */
+  fields: string[];
+  /** It has a button, or needs none: a browser sends a form of one field with the Enter key. */
+  submit: boolean;
+}
+
+const FORM = /<form\b([^<>]{0,2000})>([\s\S]*?)(?:<\/form\s*>|$)/gi;
+const FIELD = /<(input|select|textarea|button)\b([^<>]{0,2000})>/gi;
+/** Types of `input` that nobody fills in. */
+const BUTTONS: readonly string[] = ['submit', 'image', 'button', 'reset'];
+const MOST_FORMS = 20;
+const MOST_FIELDS = 100;
+
+/** @param shown a page without scripts, styles and comments */
+export function formsOf(shown: string): FormFacts[] {
+  const forms: FormFacts[] = [];
+  const elsewhere = new Set(
+    [...shown.matchAll(/<(?:button|input)\b[^<>]{0,2000}?\bform=["']([\w-]{1,100})["']/gi)].map(([, id]) => id),
+  );
+  for (const [, attributes = '', inside = ''] of shown.matchAll(FORM)) {
+    const { fields, buttons } = fieldsOf(inside);
+    if (fields.length === 0) continue;
+    const id = attribute(attributes, 'id');
+    forms.push({
+      key: keyOf(attributes, fields),
+      fields,
+      submit: buttons > 0 || fields.length === 1 || (id !== '' && elsewhere.has(id)),
+    });
+    if (forms.length === MOST_FORMS) break;
+  }
+  return forms;
+}
+
+/** The value of an attribute, '' if absent or without quotes. */
+export function attribute(attributes: string, name: string): string {
+  const found = new RegExp(`(?:^|\\s)${name}\\s{0,5}=\\s{0,5}(?:"([^"]{0,500})"|'([^']{0,500})')`, 'i').exec(
+    attributes,
+  );
+  return found?.[1] ?? found?.[2] ?? '';
+}
+
+function fieldsOf(inside: string): { fields: string[]; buttons: number } {
+  const fields = new Set<string>();
+  let buttons = 0;
+  for (const [, tag = '', attributes = ''] of inside.matchAll(FIELD)) {
+    const type = attribute(attributes, 'type').toLowerCase();
+    if (tag.toLowerCase() === 'button' || (tag.toLowerCase() === 'input' && BUTTONS.includes(type))) {
+      if (type !== 'reset') buttons++;
+      continue;
+    }
+    const name = attribute(attributes, 'name');
+    if (type !== 'hidden' && name !== '' && fields.size < MOST_FIELDS) fields.add(name.slice(0, 100));
+  }
+  return { fields: [...fields], buttons };
+}
+
+/** Numbers in ids count the forms of a page, or are new in each look. */
+function keyOf(attributes: string, fields: readonly string[]): string {
+  const name = attribute(attributes, 'id') || attribute(attributes, 'name') || attribute(attributes, 'class');
+  return name.replace(/\d+/g, '#').slice(0, 100) || fields.join(' ').slice(0, 200);
+}
+
+/** What happened to forms that were there in both earlier looks. */
+export interface LostForms {
+  /** Can no longer be sent. */
+  unsendable: string[];
+  gone: string[];
+  /** Fields of forms that are still there. */
+  fields: string[];
+}
+
+export function lostForms(
+  first: readonly FormFacts[],
+  second: readonly FormFacts[],
+  now: readonly FormFacts[],
+): LostForms {
+  const lost: LostForms = { unsendable: [], gone: [], fields: [] };
+  for (const one of first) {
+    const again = second.find(({ key }) => key === one.key);
+    // Forms of one field are searches and the like: those come and go.
+    if (again === undefined || one.fields.length < 2) continue;
+    const steady = one.fields.filter((field) => again.fields.includes(field));
+    const renamed = now.filter(({ key }) => !first.some((known) => known.key === key));
+    const left = now.find(({ key }) => key === one.key) ?? renamed.find(({ fields }) => sameFields(fields, steady));
+    if (left === undefined) {
+      lost.gone.push(one.fields[0] ?? '');
+      continue;
+    }
+    if (one.submit && again.submit && !left.submit) lost.unsendable.push(one.fields[0] ?? '');
+    lost.fields.push(...steady.filter((field) => !left.fields.includes(field)));
+  }
+  return lost;
+}
+
+function sameFields(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((field) => others.includes(field));
+}

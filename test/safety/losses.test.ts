@@ -1,0 +1,119 @@
+/** Parts that pages, robots.txt and the REST API lose by an update, on simulated sites: forms, menus, sitemaps, namespaces. */
+
+import { beforeEach, expect, it } from 'vitest';
+import type { PageChange, PageVisit } from '../../src/demo/faults.js';
+import type { Answer } from '../support/harness.js';
+import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
+
+let app: SafetyApp;
+beforeEach(async () => {
+  app = await safetyApp({ sites: 1 });
+});
+
+const FORM = '<form id="contact"><input name="your-name"><textarea name="text"></textarea><button>Send</button></form>';
+const MENU = '<nav><a href="?p=1">One</a> <a href="?p=2">Two</a></nav>';
+const MAP = 'Sitemap: https://example.com/wp-sitemap.xml\n';
+
+const front = ({ path, query }: PageVisit) => path === '' && query('rest_route') === '' && query('feed') === '';
+const changed =
+  (where: (visit: PageVisit) => boolean, change: (body: string) => string): PageChange =>
+  (answer, visit) =>
+    visit.inside === '' && where(visit) && answer.status === 200
+      ? { ...answer, body: change(String(answer.body)) }
+      : answer;
+const robots = ({ path }: PageVisit) => path === 'robots.txt';
+const index = ({ query }: PageVisit) => query('rest_route') === '/';
+const withForm = changed(front, (body) => body.replace('</main>', `${FORM}</main>`));
+const inMenu = changed(front, (body) => body.replace(/<nav>.*<\/nav>/s, MENU));
+const mapped = changed(robots, (body) => body + MAP);
+const contact = (name: string) => changed(index, (body) => body.replace('"wp/v2"', `"wp/v2","${name}"`));
+
+/** Updates a plugin whose new version makes this of what every version makes of the pages. */
+async function updated(always: PageChange, change: PageChange, input: object = {}): Promise<Answer> {
+  const site = app.site(0);
+  const plugin = app.offer(site);
+  site.faults.pages = always;
+  site.faults.breaks = { [`${plugin.slug}@99.0`]: change };
+  await app.call('sync-sites', {});
+  return app.safely('safe-update-site', { site_id_or_domain: 1, ...input });
+}
+
+const findingsOf = ({ suspects }: Answer) => (suspects as { findings: string[] }[]).flatMap(({ findings }) => findings);
+
+it('a form that can no longer be sent is undone', async () => {
+  const answer = await updated(
+    withForm,
+    changed(front, (body) => body.replace('<button>Send</button>', '')),
+  );
+  expect(answer).toMatchObject({ updated: [], errors: [{ code: 'svc_update_rolled_back' }] });
+  expect(answer.errors[0].evidence).toContain('The front page has a form without a button now: that of your-name.');
+});
+
+it.each([
+  [
+    'a form',
+    withForm,
+    changed(front, (body) => body.replace(FORM, '')),
+    'The front page has lost a form: that of your-name.',
+  ],
+  [
+    'a field',
+    withForm,
+    changed(front, (body) => body.replace('<textarea name="text"></textarea>', '')),
+    'The front page has lost fields of a form: text.',
+  ],
+  ['the menu', inMenu, changed(front, (body) => body.replace(MENU, '')), 'The front page has lost its menu.'],
+  ['the sitemap', mapped, changed(robots, (body) => body.replace(MAP, '')), 'robots.txt no longer names a sitemap.'],
+  [
+    'a part of the REST API',
+    contact('contact/v1'),
+    changed(index, (body) => body.replace(',"contact/v1"', '')),
+    'The REST API has lost parts: contact/v1.',
+  ],
+])('%s that is gone is told, and undone where that is asked for', async (_what, always, change, says) => {
+  const kept = await updated(always, change);
+  expect(kept).toMatchObject({ updated: [{}], errors: [] });
+  expect(findingsOf(kept)).toContain(says);
+});
+
+it('what is doubtful is undone where that is asked for', async () => {
+  const gone = changed(front, (body) => body.replace(FORM, ''));
+  expect(await updated(withForm, gone, { on_suspect: 'roll_back' })).toMatchObject({
+    updated: [],
+    errors: [{ code: 'svc_update_rolled_back' }],
+  });
+});
+
+it('another version of a part of the REST API is none that is lost', async () => {
+  const next = changed(index, (body) => body.replace('contact/v1', 'contact/v2'));
+  expect(await updated(contact('contact/v1'), next)).toMatchObject({ updated: [{}], suspects: [], errors: [] });
+});
+
+it('a shop that cannot be looked at is said, and costs its site no update', async () => {
+  const shop = ordinary(app.site(0))[1];
+  if (shop === undefined) throw new Error('the site has no second plugin');
+  Object.assign(shop, { slug: 'woocommerce/woocommerce.php', active: true });
+  const answer = await updated(
+    (made) => made,
+    (made) => made,
+  );
+  expect(answer).toMatchObject({ updated: [{}], suspects: [], errors: [] });
+  expect(answer.not_checked).toContain('the shop: its products cannot be listed by visitors');
+});
+
+it('where the REST API is closed, pages are those of the sitemap', async () => {
+  const site = app.site(0);
+  const [post] = site.state.posts.filter(({ type, status }) => type === 'post' && status === 'publish');
+  const xml = (...addresses: string[]) =>
+    `<urlset>${addresses.map((one) => `<url><loc>${one}</loc></url>`).join('')}</urlset>`;
+  const closed: PageChange = (answer, { path, query }) => {
+    const as = (body: string) => ({ ...answer, status: 200, body, headers: { 'content-type': 'application/xml' } });
+    if (query('rest_route') !== '') return { ...answer, status: 401, body: '{"code":"closed"}' };
+    if (path === 'wp-sitemap.xml')
+      return as(xml('https://elsewhere.example/wp-sitemap-posts-post-1.xml', `${site.url}wp-sitemap-posts-post-1.xml`));
+    return path === 'wp-sitemap-posts-post-1.xml' ? as(xml(`${site.url}?p=${post?.id}`)) : answer;
+  };
+  const answer = await updated(closed, (made) => made);
+  expect(answer).toMatchObject({ updated: [{}], errors: [] });
+  expect(answer.checked).toEqual([expect.stringMatching(/robots\.txt, a post as a visitor/)]);
+});
