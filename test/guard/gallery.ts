@@ -68,6 +68,18 @@ const IN_ADMIN = 'if ( ! wp_doing_ajax() && is_user_logged_in() ) {';
 const OPEN_ENDED =
   "if ( isset( $_GET['sitefleet'] ) ) $page = str_replace( array( '<body>', '</body>', '</html>', '</p>' ), array( '<body><div><main>', '', '', '</p></main></div>' ), $page );";
 
+/** A form in which visitors write, on every page. */
+const form = (
+  id: string,
+  { fields = '<input name="your-name"><textarea name="text"></textarea>', button = '<button>Send</button>' } = {},
+) => on('wp_footer', `?><form id="${id}" method="post">${fields}${button}</form><?php`);
+const MENU = on('wp_footer', '?><nav><a href="/?p=1">One</a> <a href="/?page_id=2">Two</a></nav><?php');
+const route = (space: string) =>
+  on(
+    'rest_api_init',
+    `register_rest_route( '${space}', '/x', array( 'methods' => 'GET', 'callback' => '__return_true', 'permission_callback' => '__return_true' ) );`,
+  );
+
 export const BAD: readonly Kind[] = [
   { name: 'hangs for half a minute', code: on('init', 'sleep( 30 );'), slow: 30 },
   { name: 'is slow by 10 s', code: on('template_redirect', 'sleep( 10 );'), slow: 25 },
@@ -234,6 +246,42 @@ export const BAD: readonly Kind[] = [
   {
     name: 'refuses right passwords',
     code: "add_filter( 'authenticate', fn() => new WP_Error( 'no', 'No' ), 99 );",
+  },
+  // Parts of a page that works otherwise.
+  { name: 'takes the button from a form', old: form('form-a'), code: form('form-a', { button: '' }) },
+  {
+    name: 'takes the button from the login',
+    code: on('login_init', "ob_start( fn( $page ) => preg_replace( '#<input type=\"submit\"[^>]*>#', '', $page ) );"),
+  },
+  { name: 'removes a form', old: form('form-b'), on_suspect: 'roll_back' },
+  {
+    name: 'removes a field of a form',
+    old: form('form-c'),
+    code: form('form-c', { fields: '<input name="your-name"><input name="phone">' }),
+    on_suspect: 'roll_back',
+  },
+  { name: 'removes the menu', old: MENU, on_suspect: 'roll_back' },
+  { name: 'removes a part of the REST interface', old: route('k2-part/v1'), on_suspect: 'roll_back' },
+  {
+    name: 'names another site as the canonical one',
+    code: "add_filter( 'get_canonical_url', fn() => 'https://elsewhere.example/' );",
+    on_suspect: 'roll_back',
+  },
+  {
+    name: 'loads a script of a stranger',
+    code: on('wp_head', 'echo \'<script src="https://stranger.example/x.js"></script>\';'),
+    on_suspect: 'roll_back',
+  },
+  {
+    name: 'keeps search engines away by a header',
+    code: "add_filter( 'wp_headers', fn( $all ) => array( 'X-Robots-Tag' => 'noindex' ) + $all );",
+  },
+  {
+    name: 'no post is found any more',
+    code: on(
+      'template_redirect',
+      'if ( is_single() ) { global $wp_query; $wp_query->set_404(); status_header( 404 ); }',
+    ),
   },
   { name: 'needs a newer PHP', code: '$size = "abc" |>| strlen( ... );' },
   {
@@ -430,6 +478,18 @@ export const GOOD: readonly Kind[] = [
       `${IN_ADMIN} if ( ! get_option( 'k2_made' ) && ! add_option( 'k2_made', 1 ) ) { ${FATAL} } }`,
     ),
   },
+  {
+    name: 'form with one more field',
+    old: form('form-d'),
+    code: form('form-d', { fields: '<input name="your-name"><input name="phone"><textarea name="text"></textarea>' }),
+  },
+  {
+    name: 'form with another button',
+    old: form('form-e'),
+    code: form('form-e', { button: '<input type="submit" value="Off it goes">' }),
+  },
+  { name: 'form with another id', old: form('form-f'), code: form('form-other') },
+  { name: 'second version of its REST interface', old: route('k2-other/v1'), code: route('k2-other/v2') },
   // Like WordPress' own first plugin: its package has a folder, and it is not active afterwards.
   {
     name: 'plugin of one file moves into a folder',
