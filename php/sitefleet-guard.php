@@ -760,6 +760,7 @@ class Sitefleet_Guard {
 		foreach ( $this->outer_files() as $name => $path ) $files[] = array( 'name' => $name, 'size' => (int) @filesize( $path ), 'sha256' => (string) @hash_file( 'sha256', $path ) );
 		$vital  = self::stored( array_merge( self::VITAL, array( 'active_plugins' ) ) );
 		$active = self::plain( $vital['active_plugins'] ?? '' );
+		$held   = array_filter( self::stored( self::held( $vital['stylesheet'] ?? '' ) ), fn( $value ) => ! in_array( $value, array( '', 'a:0:{}' ), true ) );
 		$mine   = array_fill_keys( self::VITAL, null );
 		$like   = array( $wpdb->esc_like( '_transient_' ) . '%', $wpdb->esc_like( '_site_transient_' ) . '%' );
 		$ledger = array(
@@ -768,6 +769,7 @@ class Sitefleet_Guard {
 			'tables'    => self::tables(),
 			'options'   => (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $wpdb->options WHERE option_name NOT LIKE %s AND option_name NOT LIKE %s", $like ) ),
 			'vital'     => array_merge( $mine, array_intersect_key( $vital, $mine ) ),
+			'held'      => array_map( 'strval', array_keys( $held ) ),
 			'active'    => array_values( array_filter( $active, 'is_string' ) ),
 			'files'     => $files,
 			'events'    => self::events(),
@@ -812,6 +814,9 @@ class Sitefleet_Guard {
 		$rows  = (array) $wpdb->get_results( $wpdb->prepare( "SELECT option_name, option_value FROM $wpdb->options WHERE option_name IN ( $marks )", $names ), ARRAY_N );
 		return array_column( $rows, 1, 0 );
 	}
+
+	/** Options that only matter by being there: what users may do, which widgets are where, what was set in the theme. */
+	private static function held( string $theme ): array { return array( $GLOBALS['wpdb']->prefix . 'user_roles', 'sidebars_widgets', "theme_mods_$theme" ); }
 
 	/** A stored list; objects in it are not made. */
 	private static function plain( string $text ): array {
@@ -892,7 +897,9 @@ class Sitefleet_Guard {
 			$left          -= strlen( (string) $text );
 			$files[ $name ] = false === $text ? null : array( 'text' => base64_encode( $text ), 'mode' => fileperms( $path ) & 0777 );
 		}
-		return array( 'files' => $files, 'options' => self::stored( self::VITAL ), 'cron' => self::stored( array( 'cron' ) )['cron'] ?? '' );
+		$options = self::stored( self::VITAL );
+		$held    = array_map( 'base64_encode', self::stored( self::held( $options['stylesheet'] ?? '' ) ) );
+		return array( 'files' => $files, 'options' => $options, 'held' => $held, 'cron' => self::stored( array( 'cron' ) )['cron'] ?? '' );
 	}
 
 	/** Without a snapshot, everything is forgotten that is not still armed. */
@@ -925,7 +932,7 @@ class Sitefleet_Guard {
 		$named  = fn( string $what ) => array_values( array_filter( (array) ( $request[ $what ] ?? array() ), 'is_string' ) );
 		$mended = array(
 			'files'   => array_values( array_filter( $named( 'files' ), fn( $name ) => $this->mend_file( $name, $kept['files'] ) ) ),
-			'options' => array_values( array_filter( $named( 'options' ), fn( $name ) => self::mend_option( $name, $kept['options'] ) ) ),
+			'options' => array_values( array_filter( $named( 'options' ), fn( $name ) => isset( $kept['held'][ $name ] ) ? self::mend_held( $name, base64_decode( $kept['held'][ $name ] ) ) : self::mend_option( $name, $kept['options'] ) ) ),
 			'events'  => self::mend_events( $named( 'events' ), self::plain( $kept['cron'] ) ),
 		);
 		return array( 'mended' => $mended );
@@ -957,6 +964,16 @@ class Sitefleet_Guard {
 		// WordPress makes them again from the structure.
 		if ( 'permalink_structure' === $name ) delete_option( 'rewrite_rules' );
 		return ( self::stored( array( $name ) )[ $name ] ?? null ) === $kept[ $name ];
+	}
+
+	/** As it was stored: what it holds is not made into objects. Only one that is gone; a changed one may be meant. */
+	private static function mend_held( string $name, string $value ): bool {
+		global $wpdb;
+		$now = self::stored( array( $name ) )[ $name ] ?? '';
+		if ( ! in_array( $now, array( '', 'a:0:{}' ), true ) ) return false;
+		$wpdb->replace( $wpdb->options, array( 'option_name' => $name, 'option_value' => $value, 'autoload' => 'yes' ) );
+		self::forget_options( $name );
+		return ( self::stored( array( $name ) )[ $name ] ?? null ) === $value;
 	}
 
 	/** Not with WordPress' own functions: no plugin has told it of its schedules yet. */

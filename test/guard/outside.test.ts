@@ -44,7 +44,7 @@ interface Harm extends Kind {
   present: (site: WordPress) => boolean;
 }
 
-const option = (site: WordPress, name: string) => site.wp(`echo get_option( '${name}' );`);
+const option = (site: WordPress, name: string) => site.wp(`echo maybe_serialize( get_option( '${name}' ) );`);
 const table = (site: WordPress, name: string) =>
   site.wp(`global $wpdb; echo count( $wpdb->get_col( "SHOW TABLES LIKE '${name}'" ) );`) === '1';
 const root = (site: WordPress, name: string) => {
@@ -167,6 +167,20 @@ const HARMS: readonly Harm[] = [
     says: 'The table wp_comments has been dropped.',
     rolledBack: true,
     present: (site) => !table(site, 'wp_comments'),
+  },
+  {
+    name: 'deletes the roles of all users',
+    code: once('h16', "delete_option( $wpdb->prefix . 'user_roles' );"),
+    says: 'The option wp_user_roles is gone.',
+    rolledBack: true,
+    undone: true,
+    present: (site) => option(site, 'wp_user_roles') === '',
+  },
+  {
+    name: 'deletes where the widgets are',
+    code: once('h17', "delete_option( 'sidebars_widgets' );"),
+    says: 'The option sidebars_widgets is gone.',
+    present: (site) => option(site, 'sidebars_widgets') === '',
   },
 ];
 
@@ -291,7 +305,9 @@ describe('updates that change more than their files', needs(...WORDPRESS), () =>
       expect(answer.updated).toEqual([]);
       expect(error).toMatchObject({ code: 'svc_update_rolled_back', slug: slugOf(kind) });
       expect(error?.message).toContain(kind.says);
-      expect(error?.message).toContain(kind.undone ? 'That was undone.' : 'That was not undone.');
+      const [done, other] = ['That was undone.', 'That was not undone.'];
+      expect(error?.message).toContain(kind.undone ? done : other);
+      expect(error?.message).not.toContain(kind.undone ? other : done);
       expect(kind.present(site)).toBe(kind.undone !== true);
       expect(files()).toEqual(before);
     } else {

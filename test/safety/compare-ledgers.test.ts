@@ -44,6 +44,7 @@ const BEFORE: GuardLedger = {
   administrators: [{ id: 1, login: 'admin', mail: 'x' }],
   roles: [{ role: 'administrator', users: 1 }],
   mails: 3,
+  held: ['wp_user_roles', 'sidebars_widgets', 'theme_mods_plain'],
 };
 
 function found(now: Partial<GuardLedger>, context = { slugs: ['own/own.php'], core: false }): string[] {
@@ -105,6 +106,9 @@ it.each<[string, Partial<GuardLedger>, string[]]>([
   ['most users gone', rows({ wp_users: 400 }), ['suspect table wp_users']],
   ['the only comment gone', rows({ wp_comments: 0 }), ['suspect table wp_comments']],
   ['100 options gone', { options: 200 }, ['suspect options']],
+  ['the roles of all users gone', { held: ['sidebars_widgets', 'theme_mods_plain'] }, ['broken option wp_user_roles']],
+  ['widgets gone', { held: ['wp_user_roles', 'theme_mods_plain'] }, ['suspect option sidebars_widgets']],
+  ['settings of the theme gone', { held: ['wp_user_roles', 'sidebars_widgets'] }, ['suspect option theme_mods_plain']],
   ['another scheme', vital('siteurl', 'https://example.com'), ['suspect setting siteurl']],
   ['another address', vital('home', 'https://example.org'), ['broken setting home']],
   ['registration', vital('users_can_register', '1'), ['suspect setting users_can_register']],

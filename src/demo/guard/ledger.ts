@@ -48,6 +48,7 @@ export function ledger(site: DemoSite, guard: GuardState) {
       { hook: 'wp_version_check', schedule: 'twicedaily' },
       ...(harms.has('ends_queue') ? [] : [{ hook: 'wp_1_export_cron', schedule: 'wp_1_export_cron_interval' }]),
     ],
+    held: ['wp_user_roles', 'sidebars_widgets'],
     administrators: logins.map((login, i) => ({ id: i + 1, login, mail: digest(login) })),
     roles: [{ role: 'administrator', users: logins.length }],
     mails: harms.has('sends_mails') ? 21 : 0,

@@ -119,6 +119,8 @@ export interface GuardLedger {
   options: number;
   /** Values of a few settings; null = there is no such option. */
   vital: { name: string; value: string | null }[];
+  /** Options that only matter by being there; absent from older guards. */
+  held?: string[];
   /** Slugs of the active plugins. */
   active: string[];
   /** Files that run or steer, outside of plugins and themes. */
@@ -272,6 +274,7 @@ export function ledgerOf(answer: Fields): GuardLedger {
     vital: Object.entries(fieldsOf(value.vital, 'vital'))
       .slice(0, VITAL)
       .map(([name, stored]) => ({ name, value: typeof stored === 'string' ? stored.slice(0, 2_000) : null })),
+    ...(value.held !== undefined && { held: texts(value, 'held') }),
     active: texts(value, 'active'),
     files: all('files', (from) => ({ name: text(from, 'name', 400), sha256: text(from, 'sha256', 64) })),
     events: all('events', (from) => ({ hook: text(from, 'hook', 400), schedule: text(from, 'schedule', 200) })),

@@ -86,6 +86,7 @@ export function compareLedgers(before: GuardLedger, now: GuardLedger, known: Led
     ...tables(before, now),
     ...administrators(before, now),
     ...settings(before, now),
+    ...held(before, now),
     ...options(before, now),
     ...plugins(before, now, context),
     ...files(before, now, context),
@@ -152,6 +153,21 @@ function settingBreaks(name: string, old: string, value: string): boolean {
   const bare = (address: string) => address.replace(/^https?:\/\/(www\.)?|\/+$/gi, '').toLowerCase();
   if (name === 'siteurl' || name === 'home') return bare(old) !== bare(value);
   return name === 'default_role' && value === 'administrator';
+}
+
+/** Without its roles no one may do anything on a site. What was set in a theme that is no longer active is left behind. */
+function held(before: GuardLedger, now: GuardLedger): Difference[] {
+  if (before.held === undefined || now.held === undefined) return [];
+  const there = new Set(now.held);
+  const stylesheet = ({ vital }: GuardLedger) => vital.find(({ name }) => name === 'stylesheet')?.value;
+  const sameTheme = stylesheet(before) === stylesheet(now);
+  const gone = before.held.filter((name) => !there.has(name) && (sameTheme || !name.startsWith('theme_mods_')));
+  return gone.map((name) => ({
+    severity: name === `${before.prefix}user_roles` ? 'broken' : 'suspect',
+    key: `option ${name}`,
+    say: () => `The option ${siteWord(name)} is gone.`,
+    mend: { options: [name] },
+  }));
 }
 
 function options(before: GuardLedger, now: GuardLedger): Difference[] {

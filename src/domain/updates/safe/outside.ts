@@ -47,11 +47,16 @@ export async function mendOutside(run: SafeRun, item: SafeItem): Promise<Outside
   if (guard === null || item.snapshot === null || KINDS.every((kind) => wanted[kind].length === 0))
     return findings.map(({ what }) => ({ what, undone: false }));
   const mended = await orNull(ctx, guard.mend(item.snapshot, wanted, { signal: ctx.signal }));
-  await renewed(run);
+  const now = await renewed(run);
   const done = new Set(KINDS.flatMap((kind) => mended?.[kind].map((one) => `${kind} ${one}`) ?? []));
-  return findings.map(({ what, mend }) => ({
+  // Some are undone with another: who may administer, with the roles.
+  const left = now === null ? null : new Set(compared(run, item.ledger, now, [item]).map(({ key }) => key));
+  return findings.map(({ key, what, mend }) => ({
     what,
-    undone: mend !== undefined && KINDS.every((kind) => mend[kind]?.every((one) => done.has(`${kind} ${one}`)) ?? true),
+    undone:
+      left === null || key === OTHERS || left.has(OTHERS)
+        ? mend !== undefined && KINDS.every((kind) => mend[kind]?.every((one) => done.has(`${kind} ${one}`)) ?? true)
+        : !left.has(key),
   }));
 }
 
