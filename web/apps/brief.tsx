@@ -1,8 +1,8 @@
 /** The brief inside an assistant: matters that need attention, each with the call that shows all of its cases. */
 
-import { CircleCheck, TriangleAlert } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Badge } from '../parts/badge.js';
+import { CircleCheck, TriangleAlert } from '../parts/icons.js';
 import { Answer, type Json, Press, start, type ViewProps } from './frame.js';
 import type { Host, ToolResult } from './host.js';
 import { say } from './texts.js';

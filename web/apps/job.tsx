@@ -1,8 +1,8 @@
 /** A job inside an assistant: its progress, polled until it has ended. */
 
-import { CircleCheck, CircleDashed, LoaderCircle, OctagonX } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../parts/badge.js';
+import { CircleCheck, CircleDashed, LoaderCircle, OctagonX } from '../parts/icons.js';
 import { Progress } from '../parts/progress.js';
 import { Answer, Press, start, type ViewProps } from './frame.js';
 import { say } from './texts.js';

@@ -1,7 +1,7 @@
 /** A run of updates inside an assistant: read until it has ended, what each site and item did, and one sentence of all. */
 
-import { CircleCheck, CircleDashed, CircleMinus, LoaderCircle, OctagonX, Undo2 } from 'lucide';
 import { Badge, type Tone } from '../parts/badge.js';
+import { CircleCheck, CircleDashed, CircleMinus, LoaderCircle, OctagonX, Undo2 } from '../parts/icons.js';
 import { Progress } from '../parts/progress.js';
 import type { Host } from './host.js';
 import { Matrix, type Placed } from './matrix.js';

@@ -3,9 +3,9 @@
  * rolling back. Of many: the plan, and the run.
  */
 
-import { CircleCheck, Shield, ShieldCheck, ShieldOff, TriangleAlert, Undo2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Badge, type Tone } from '../parts/badge.js';
+import { CircleCheck, Shield, ShieldCheck, ShieldOff, TriangleAlert, Undo2 } from '../parts/icons.js';
 import { type FleetPlan, PlanView } from './fleet-plan.js';
 import { type Json, Press, plainUrl, start, textOf, type ViewProps } from './frame.js';
 import type { Host } from './host.js';

@@ -1,6 +1,8 @@
 /** States as an icon and a word; the colour only repeats them. */
 
-import type { IconNode } from 'lucide';
+import { t } from '../texts/texts.js';
+import { Icon } from './icon.js';
+import type { IconNode } from './icons.js';
 import {
   ArrowDownCircle,
   Ban,
@@ -17,9 +19,7 @@ import {
   Undo2,
   Unplug,
   Wrench,
-} from 'lucide';
-import { t } from '../texts/texts.js';
-import { Icon } from './icon.js';
+} from './icons.js';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'idle' | 'busy';
 

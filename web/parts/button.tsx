@@ -1,11 +1,11 @@
 /** Buttons and links that look like buttons. A busy button keeps its width and refuses a second press. */
 
-import { type IconNode, Plus, Trash2 } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../texts/texts.js';
 import { useBusyForm } from './form-state.js';
 import { Icon } from './icon.js';
+import { type IconNode, Plus, Trash2 } from './icons.js';
 
 interface Look {
   kind?: 'main' | 'plain' | 'danger' | 'quiet';

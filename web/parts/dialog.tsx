@@ -1,11 +1,11 @@
 /** A question or a form over the page: the browser's own dialog, which traps the focus and closes on Escape. */
 
-import { type IconNode, Trash2, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
+import { type IconNode, Trash2, X } from './icons.js';
 
 interface Props {
   title: string;

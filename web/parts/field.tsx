@@ -1,9 +1,9 @@
 /** Labelled fields of forms. */
 
-import { Search } from 'lucide';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useRefusal } from './form-state.js';
 import { Icon } from './icon.js';
+import { Search } from './icons.js';
 
 interface Common {
   label: string;

@@ -1,10 +1,10 @@
 /** The filters of a list. On a phone all but the search are behind one button. */
 
-import { SlidersHorizontal } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../texts/texts.js';
 import { Icon } from './icon.js';
+import { SlidersHorizontal } from './icons.js';
 
 interface Props {
   search: ComponentChildren;

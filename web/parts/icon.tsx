@@ -1,7 +1,7 @@
 /** Lucide icons, drawn inline. They never stand alone: a word or a label says the same. */
 
-import type { IconNode } from 'lucide';
 import { h } from 'preact';
+import type { IconNode } from './icons.js';
 
 interface Props {
   of: IconNode;

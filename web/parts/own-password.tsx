@@ -1,6 +1,5 @@
 /** The user's own password: users who logged in by a link are asked to choose one. */
 
-import { KeyRound, LogOut } from 'lucide';
 import { useState } from 'preact/hooks';
 import { changePassword } from '../api/own-password.js';
 import { logOut, session } from '../api/session.js';
@@ -11,6 +10,7 @@ import { Dialog } from './dialog.js';
 import { TextField, useText } from './field.js';
 import { Form, FormEnd } from './form.js';
 import { Icon } from './icon.js';
+import { KeyRound, LogOut } from './icons.js';
 import { showToast } from './toast.js';
 
 /** A button among those of the account. */

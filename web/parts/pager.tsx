@@ -1,8 +1,8 @@
 /** Pages of a list. The page number is kept in the address. */
 
-import { ChevronLeft, ChevronRight } from 'lucide';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
+import { ChevronLeft, ChevronRight } from './icons.js';
 import { number } from './time.js';
 
 export interface PagerProps {

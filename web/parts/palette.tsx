@@ -3,7 +3,6 @@
  * `k` go down and up a list, and `?` lists these keys.
  */
 
-import { Keyboard, Search } from 'lucide';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -11,6 +10,7 @@ import { useLoad } from '../api/load.js';
 import { t } from '../texts/texts.js';
 import { Dialog } from './dialog.js';
 import { Icon } from './icon.js';
+import { Keyboard, Search } from './icons.js';
 
 interface Target {
   href: string;

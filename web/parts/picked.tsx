@@ -1,8 +1,8 @@
 /** What was picked one by one, each with a button that takes it out again. */
 
-import { X } from 'lucide';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
+import { X } from './icons.js';
 
 interface Props<K> {
   keys: readonly K[];

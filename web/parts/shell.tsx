@@ -1,6 +1,17 @@
 /** The shell around every view: navigation, the logged-in user, running jobs, and whether the service answers. */
 
-import type { IconNode } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { answer, api } from '../api/client.js';
+import { useLive } from '../api/live.js';
+import { refresh, useLoad } from '../api/load.js';
+import { reachable } from '../api/reachable.js';
+import { logOut, session, useMayApprove } from '../api/session.js';
+import { useStore } from '../api/store.js';
+import { t } from '../texts/texts.js';
+import { Icon } from './icon.js';
+import type { IconNode } from './icons.js';
 import {
   Activity,
   Building2,
@@ -19,18 +30,7 @@ import {
   Settings2,
   Sun,
   WifiOff,
-} from 'lucide';
-import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso/router';
-import { answer, api } from '../api/client.js';
-import { useLive } from '../api/live.js';
-import { refresh, useLoad } from '../api/load.js';
-import { reachable } from '../api/reachable.js';
-import { logOut, session, useMayApprove } from '../api/session.js';
-import { useStore } from '../api/store.js';
-import { t } from '../texts/texts.js';
-import { Icon } from './icon.js';
+} from './icons.js';
 import { NoPassword, OwnPassword } from './own-password.js';
 import { Keys } from './palette.js';
 

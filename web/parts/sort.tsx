@@ -1,9 +1,9 @@
 /** Headings that sort a list; on a phone, where there are none, a choice of the order. */
 
-import { ArrowDown, ArrowUp } from 'lucide';
 import { t } from '../texts/texts.js';
 import { SelectField } from './field.js';
 import { Icon } from './icon.js';
+import { ArrowDown, ArrowUp } from './icons.js';
 
 interface Sorted {
   orderby: string;

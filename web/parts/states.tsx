@@ -1,13 +1,13 @@
 /** Shown instead of data: that it is loading, that there is none, or what went wrong. */
 
-import type { IconNode } from 'lucide';
-import { CircleAlert, RotateCw } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api/client.js';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
+import type { IconNode } from './icons.js';
+import { CircleAlert, RotateCw } from './icons.js';
 
 /** Shown only when the answer takes more than 150 ms, so that quick answers do not flicker. */
 export function Loading({ rows = 3 }: { rows?: number }) {

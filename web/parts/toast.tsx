@@ -3,12 +3,12 @@
  * failed.
  */
 
-import { Undo2, X } from 'lucide';
 import { ApiError } from '../api/client.js';
 import { createStore, useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
+import { Undo2, X } from './icons.js';
 import { wordsOf } from './states.js';
 
 interface Toast {

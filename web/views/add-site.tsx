@@ -1,6 +1,5 @@
 /** Adding sites: one by its address and login, or several from a list. */
 
-import { Globe } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, answer, api } from '../api/client.js';
@@ -9,6 +8,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check, TextField, useText } from '../parts/field.js';
 import { Form } from '../parts/form.js';
+import { Globe } from '../parts/icons.js';
 import { OwnerField, TagChecks } from '../parts/owners.js';
 import { wordsOf } from '../parts/states.js';
 import { showToast } from '../parts/toast.js';

@@ -1,6 +1,5 @@
 /** Changes that wait for a person, with what they would do: approved or refused here, also by thumb. */
 
-import { Check, ClipboardCheck, X } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -10,6 +9,7 @@ import { ApprovalRules } from '../parts/approval-rules.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { TextField, useText } from '../parts/field.js';
+import { Check, ClipboardCheck, X } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';

@@ -1,6 +1,5 @@
 /** One client: its record, the state of its sites, what is available for them, what they cost, the time worked, and reports. */
 
-import { CirclePause, CirclePlay, FileText, Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { useMayWrite } from '../api/session.js';
 import { Button, DeleteButton, LinkButton } from '../parts/button.js';
 import { Confirm } from '../parts/dialog.js';
 import { distinctNames } from '../parts/distinct.js';
+import { CirclePause, CirclePlay, FileText, Pencil } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { Table } from '../parts/table.js';

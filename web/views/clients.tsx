@@ -1,6 +1,5 @@
 /** Clients: the owners of the sites. */
 
-import { Building2, CirclePause, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { useMayWrite } from '../api/session.js';
 import { Badge } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { SearchField } from '../parts/field.js';
+import { Building2, CirclePause, Plus } from '../parts/icons.js';
 import { Page } from '../parts/page.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';

@@ -1,9 +1,9 @@
 /** What differs between two to five sites; what is the same, or not known of all of them, is folded. */
 
-import { GitCompare } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
+import { GitCompare } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { listOf, useQuery } from '../parts/query.js';

@@ -1,6 +1,5 @@
 /** The guard on many sites: how many have none, and installing it on them one after the other. */
 
-import { ShieldCheck } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check } from '../parts/field.js';
+import { ShieldCheck } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Progress } from '../parts/progress.js';
 import { wordsOf } from '../parts/states.js';

@@ -1,6 +1,5 @@
 /** The history of the fleet: who changed what on which site, with what takes it back. */
 
-import { History as HistoryIcon, Undo2 } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { SearchField, SelectField } from '../parts/field.js';
 import { FilterBar } from '../parts/filter-bar.js';
+import { History as HistoryIcon, Undo2 } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';

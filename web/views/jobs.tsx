@@ -1,6 +1,5 @@
 /** Jobs: running and past ones, item by item, and cancelling one. */
 
-import { CircleStop, ListChecks } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { useMayWrite } from '../api/session.js';
 import { JobState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Confirm } from '../parts/dialog.js';
+import { CircleStop, ListChecks } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';

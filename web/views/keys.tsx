@@ -1,6 +1,5 @@
 /** API keys of programs. */
 
-import { KeyRound } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -9,6 +8,7 @@ import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { KeyRound } from '../parts/icons.js';
 import { Once } from '../parts/once.js';
 import { Card } from '../parts/page.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';

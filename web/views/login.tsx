@@ -1,12 +1,12 @@
 /** Logging in, by name and password or by a one-time link, whose token is in the fragment (#) and so in no log. */
 
-import { LogIn as Enter } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { ended, logIn } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { Button } from '../parts/button.js';
 import { TextField, useText } from '../parts/field.js';
 import { Form } from '../parts/form.js';
+import { LogIn as Enter } from '../parts/icons.js';
 import { focusNextPage } from '../parts/page.js';
 import { Mark, Offline } from '../parts/shell.js';
 import { t } from '../texts/texts.js';

@@ -1,6 +1,5 @@
 /** The mails that are sent: to whom, and each on its own with its words. */
 
-import { Pencil } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -9,6 +8,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { Pencil } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { showToast, trying } from '../parts/toast.js';

@@ -1,6 +1,13 @@
 /** Matters that need attention, each with the actions to resolve it. */
 
-import type { IconNode } from 'lucide';
+import { useLocation } from 'preact-iso/router';
+import { answer, api } from '../api/client.js';
+import { refresh } from '../api/load.js';
+import type { paths } from '../api/schema.js';
+import { useMayWrite } from '../api/session.js';
+import { Button } from '../parts/button.js';
+import { Icon } from '../parts/icon.js';
+import type { IconNode } from '../parts/icons.js';
 import {
   ArrowDownCircle,
   CalendarClock,
@@ -13,14 +20,7 @@ import {
   TriangleAlert,
   Undo2,
   Unplug,
-} from 'lucide';
-import { useLocation } from 'preact-iso/router';
-import { answer, api } from '../api/client.js';
-import { refresh } from '../api/load.js';
-import type { paths } from '../api/schema.js';
-import { useMayWrite } from '../api/session.js';
-import { Button } from '../parts/button.js';
-import { Icon } from '../parts/icon.js';
+} from '../parts/icons.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';

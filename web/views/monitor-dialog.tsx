@@ -1,6 +1,5 @@
 /** The monitor of one site: how often and what is checked, and maintenance, while nothing is checked. */
 
-import { Plus, Wrench, X } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { Plus, Wrench, X } from '../parts/icons.js';
 import { Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { showToast, trying } from '../parts/toast.js';

@@ -1,6 +1,5 @@
 /** Monitors and incidents: the state of every site in the last day, and the notifications that were sent. */
 
-import { Activity, BellRing, Settings2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
@@ -11,6 +10,7 @@ import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { distinctNames } from '../parts/distinct.js';
 import { SearchField, SelectField } from '../parts/field.js';
+import { Activity, BellRing, Settings2 } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager, type PagerProps } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';

@@ -1,7 +1,7 @@
 /** Shown at an address that has no view. */
 
-import { MapPinOff } from 'lucide';
 import { LinkButton } from '../parts/button.js';
+import { MapPinOff } from '../parts/icons.js';
 import { Page } from '../parts/page.js';
 import { Empty } from '../parts/states.js';
 import { t } from '../texts/texts.js';

@@ -2,13 +2,13 @@
  * Now: matters that need attention, worst first; available updates; running jobs; the last day of the monitored sites.
  */
 
-import { CircleCheckBig, PackageCheck, Plus } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { LinkButton } from '../parts/button.js';
 import { distinctNames } from '../parts/distinct.js';
+import { CircleCheckBig, PackageCheck, Plus } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';

@@ -1,12 +1,12 @@
 /** The matrix of the plan of updates: sites by items, coloured by risk, with a tick for each. */
 
-import { OctagonX, ShieldAlert, ShieldOff } from 'lucide';
 import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { Badge } from '../parts/badge.js';
 import { Check } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
+import { OctagonX, ShieldAlert, ShieldOff } from '../parts/icons.js';
 import { t } from '../texts/texts.js';
 import { type Choice, choice, keyOf, type LeftItem, setItem, setSite } from './plan-choice.js';
 

@@ -1,6 +1,5 @@
 /** What the ticks of the plan of updates come to, what was left out, and the button that applies the rest. */
 
-import { PackageCheck, ShieldOff, X } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -9,6 +8,7 @@ import { useMayWrite } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
+import { PackageCheck, ShieldOff, X } from '../parts/icons.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { type Choice, choice, EVERYTHING, keyOf, setItem, setSite } from './plan-choice.js';

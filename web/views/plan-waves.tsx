@@ -1,6 +1,5 @@
 /** Applying what is ticked in waves: the rules, the plan as the service answers it, and the start with its digest. */
 
-import { Waves } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -9,6 +8,7 @@ import type { paths } from '../api/schema.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { Waves } from '../parts/icons.js';
 import { t } from '../texts/texts.js';
 import { type Choice, choice, EVERYTHING } from './plan-choice.js';
 import { type Filters, narrowed } from './plan-filters.js';

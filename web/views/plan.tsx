@@ -1,10 +1,10 @@
 /** The plan of updates: sites by items, coloured by risk, with a tick for each, and what all that is ticked comes to. */
 
-import { CircleCheckBig } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
+import { CircleCheckBig } from '../parts/icons.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageOf, useQuery } from '../parts/query.js';

@@ -1,6 +1,5 @@
 /** Policies of updates: what each does when, what became of it last, and the switch. Only those who may approve set them. */
 
-import { CalendarClock, CirclePause, CirclePlay, Pencil, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -10,6 +9,7 @@ import { useMayApprove } from '../api/session.js';
 import { Badge } from '../parts/badge.js';
 import { Button, DeleteButton, LinkButton } from '../parts/button.js';
 import { Confirm } from '../parts/dialog.js';
+import { CalendarClock, CirclePause, CirclePlay, Pencil, Plus } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';

@@ -1,6 +1,5 @@
 /** The form of a policy, and its preview, from which it is saved: nothing is saved unseen. */
 
-import { CalendarCheck } from 'lucide';
 import { useContext, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -11,6 +10,7 @@ import { Chips } from '../parts/chips.js';
 import { Check, SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { CurrentForm } from '../parts/form-state.js';
+import { CalendarCheck } from '../parts/icons.js';
 import { OwnerPicker } from '../parts/owners.js';
 import { Card } from '../parts/page.js';
 import { SitePicker, type SiteRef } from '../parts/site-picker.js';

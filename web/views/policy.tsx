@@ -1,11 +1,11 @@
 /** One policy: what it does when, what became of it, and what it would do now and would have done. */
 
-import { CalendarClock, SearchX } from 'lucide';
 import { useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { useMayApprove } from '../api/session.js';
 import { LinkButton } from '../parts/button.js';
+import { CalendarClock, SearchX } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';

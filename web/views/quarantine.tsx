@@ -1,6 +1,5 @@
 /** Versions that broke a site, where they are quarantined, and changing that. */
 
-import { ShieldAlert } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -9,6 +8,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
+import { ShieldAlert } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';

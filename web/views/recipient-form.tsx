@@ -1,6 +1,5 @@
 /** The form of a recipient of alerts: the channel, which alerts it gets and when, and a test before anything is saved. */
 
-import { Send } from 'lucide';
 import { useState } from 'preact/hooks';
 import { ApiError, answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
@@ -8,6 +7,7 @@ import type { paths } from '../api/schema.js';
 import { Button } from '../parts/button.js';
 import { Check, SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { Send } from '../parts/icons.js';
 import { SitePicker } from '../parts/site-picker.js';
 import { showToast } from '../parts/toast.js';
 import { t } from '../texts/texts.js';

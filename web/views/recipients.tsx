@@ -1,12 +1,12 @@
 /** Recipients of notifications: by mail, and by webhooks and chats, each with a test. */
 
-import { BellRing, Pencil, Send } from 'lucide';
 import { useState } from 'preact/hooks';
 import { ApiError, answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
+import { BellRing, Pencil, Send } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';

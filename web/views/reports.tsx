@@ -1,12 +1,12 @@
 /** Reports: one site over a range of days, as a printable page. The sites can be those of one client. */
 
-import { FileText } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { LinkButton } from '../parts/button.js';
 import { distinctNames } from '../parts/distinct.js';
 import { SelectField, TextField } from '../parts/field.js';
+import { FileText } from '../parts/icons.js';
 import { OwnerField } from '../parts/owners.js';
 import { Card, Page } from '../parts/page.js';
 import { useQuery } from '../parts/query.js';

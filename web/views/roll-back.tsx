@@ -1,12 +1,12 @@
 /** Rolling back to an earlier version, after confirmation. */
 
-import { Undo2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check } from '../parts/field.js';
+import { Undo2 } from '../parts/icons.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 

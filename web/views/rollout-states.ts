@@ -1,9 +1,9 @@
 /** How rollouts and their sites stand. */
 
-import type { IconNode } from 'lucide';
-import { CheckCircle2, CircleDashed, CirclePause, Hand, LoaderCircle, OctagonX, Timer } from 'lucide';
 import type { paths } from '../api/schema.js';
 import type { Tone } from '../parts/badge.js';
+import type { IconNode } from '../parts/icons.js';
+import { CheckCircle2, CircleDashed, CirclePause, Hand, LoaderCircle, OctagonX, Timer } from '../parts/icons.js';
 import { format } from '../parts/time.js';
 import { STATES } from './run-states.js';
 

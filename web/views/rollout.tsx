@@ -1,6 +1,5 @@
 /** One rollout: its waves with their sites, what it waits for, why it stopped, and the buttons that steer it. */
 
-import { CircleCheck, Pause, Play, SearchX, Square } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -10,6 +9,7 @@ import { Badge } from '../parts/badge.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Confirm } from '../parts/dialog.js';
 import { Icon } from '../parts/icon.js';
+import { CircleCheck, Pause, Play, SearchX, Square } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';

@@ -1,11 +1,11 @@
 /** Rollouts of updates, newest first: who started which, and how each stands. */
 
-import { Waves } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { Badge } from '../parts/badge.js';
 import { LinkButton } from '../parts/button.js';
+import { Waves } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';

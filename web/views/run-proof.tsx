@@ -1,12 +1,12 @@
 /** The evidence of a run: what was looked at on each site, how its pages looked before and after, and signed receipts. */
 
-import { Download, Images } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { BeforeAfter } from '../parts/before-after.js';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
+import { Download, Images } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Loaded } from '../parts/states.js';

@@ -1,6 +1,5 @@
 /** Applies what failed in a run once more. */
 
-import { RotateCw } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -8,6 +7,7 @@ import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { RotateCw } from '../parts/icons.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';

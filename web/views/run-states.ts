@@ -1,6 +1,8 @@
 /** How items of a run stand, and what they are called. */
 
-import type { IconNode } from 'lucide';
+import type { paths } from '../api/schema.js';
+import type { Tone } from '../parts/badge.js';
+import type { IconNode } from '../parts/icons.js';
 import {
   CheckCircle2,
   CircleDashed,
@@ -10,9 +12,7 @@ import {
   OctagonX,
   ShieldCheck,
   Undo2,
-} from 'lucide';
-import type { paths } from '../api/schema.js';
-import type { Tone } from '../parts/badge.js';
+} from '../parts/icons.js';
 import { span } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 

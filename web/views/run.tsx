@@ -1,6 +1,5 @@
 /** One run of updates, live and for 180 days: what each site and item did, worst first, with the evidence and the way back. */
 
-import { LoaderCircle, Printer, SearchX } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -8,6 +7,7 @@ import { refresh, useLoad } from '../api/load.js';
 import { useStore } from '../api/store.js';
 import { Badge } from '../parts/badge.js';
 import { Button, LinkButton } from '../parts/button.js';
+import { LoaderCircle, Printer, SearchX } from '../parts/icons.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';

@@ -1,10 +1,10 @@
 /** Runs of updates, newest first: who updated what on how many sites, and how it went. */
 
-import { History } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { SelectField } from '../parts/field.js';
+import { History } from '../parts/icons.js';
 import { Page } from '../parts/page.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';

@@ -1,11 +1,11 @@
 /** Views of the sites that a person named: filters, order and columns, kept in the browser. */
 
-import { Bookmark, X } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { Button } from '../parts/button.js';
 import { TextField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
+import { Bookmark, X } from '../parts/icons.js';
 import type { Query } from '../parts/query.js';
 import { t } from '../texts/texts.js';
 import { COLUMNS, type Column } from './sites-columns.js';

@@ -1,6 +1,5 @@
 /** Setting aside what needs attention: acknowledged, snoozed or done. Everyone sees by whom, and the note. */
 
-import { AlarmClock, Check as CheckMark, Eye } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { SelectField, TextField, useText } from '../parts/field.js';
+import { AlarmClock, Check as CheckMark, Eye } from '../parts/icons.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';

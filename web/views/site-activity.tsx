@@ -1,9 +1,9 @@
 /** The activity on a site: actions through this service and by users on the site itself. */
 
-import { History } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { SelectField } from '../parts/field.js';
+import { History } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';

@@ -3,12 +3,12 @@
  * about it.
  */
 
-import { ExternalLink } from 'lucide';
 import { useState } from 'preact/hooks';
 import { ApiError, answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { ExternalLink } from '../parts/icons.js';
 import { wordsOf } from '../parts/states.js';
 import { t } from '../texts/texts.js';
 import type { SiteRecord } from './site.js';

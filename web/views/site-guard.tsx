@@ -1,6 +1,5 @@
 /** The guard of a site, which protects its updates: its last known state, and installing, checking or removing it. */
 
-import { RotateCw, ShieldCheck, ShieldOff } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -9,6 +8,7 @@ import { Protection } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check } from '../parts/field.js';
+import { RotateCw, ShieldCheck, ShieldOff } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';

@@ -1,6 +1,5 @@
 /** Plugins and themes of a site, with the update for each, and activating and deactivating them. */
 
-import { CheckCircle2, CircleDashed, Package } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,6 +7,7 @@ import { useMayWrite } from '../api/session.js';
 import { Badge } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { SearchField } from '../parts/field.js';
+import { CheckCircle2, CircleDashed, Package } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { trying } from '../parts/toast.js';

@@ -2,7 +2,6 @@
  * Overview of a site: its software, certificate and domain, client, tags and note, and the protection of its updates.
  */
 
-import { Pencil, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -13,6 +12,7 @@ import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { Check, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { Pencil, Trash2 } from '../parts/icons.js';
 import { OwnerField, TagChecks } from '../parts/owners.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';

@@ -1,9 +1,9 @@
 /** Security of a site, requested from the site itself, and only when the view is opened. */
 
-import { CheckCircle2, ShieldCheck, TriangleAlert } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { Badge } from '../parts/badge.js';
+import { CheckCircle2, ShieldCheck, TriangleAlert } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { t } from '../texts/texts.js';

@@ -2,7 +2,6 @@
  * Updates of one site: available updates and their protection, updating, and the steps of each update as they happen.
  */
 
-import { CircleCheckBig, PackageCheck } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -11,6 +10,7 @@ import { Level, Outcome, Protection } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check } from '../parts/field.js';
+import { CircleCheckBig, PackageCheck } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded, Loading } from '../parts/states.js';
 import { number, span, Time } from '../parts/time.js';

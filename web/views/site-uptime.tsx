@@ -1,6 +1,5 @@
 /** Response times and incidents of a site. */
 
-import { Activity, RotateCw, Settings2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import lazy from 'preact-iso/lazy';
 import { answer, api } from '../api/client.js';
@@ -8,6 +7,7 @@ import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
+import { Activity, RotateCw, Settings2 } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';

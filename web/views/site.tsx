@@ -1,6 +1,5 @@
 /** One site: its state and the reason, its contents, its history, and the available actions. */
 
-import { CirclePause, CirclePlay, ExternalLink, GitCompare, Globe, RefreshCw, RotateCw, Stethoscope } from 'lucide';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLive } from '../api/live.js';
@@ -8,6 +7,16 @@ import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { SiteStatus } from '../parts/badge.js';
 import { Button, LinkButton } from '../parts/button.js';
+import {
+  CirclePause,
+  CirclePlay,
+  ExternalLink,
+  GitCompare,
+  Globe,
+  RefreshCw,
+  RotateCw,
+  Stethoscope,
+} from '../parts/icons.js';
 import { Page } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Subtabs } from '../parts/subtabs.js';

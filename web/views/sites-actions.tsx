@@ -1,12 +1,21 @@
 /** Bulk actions on the chosen sites. Changes to sites are previewed before they are made. */
 
-import { CirclePause, CirclePlay, GitCompare, PackageCheck, RefreshCw, ShieldCheck, Stethoscope, Tags } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
+import {
+  CirclePause,
+  CirclePlay,
+  GitCompare,
+  PackageCheck,
+  RefreshCw,
+  ShieldCheck,
+  Stethoscope,
+  Tags,
+} from '../parts/icons.js';
 import { TagChecks } from '../parts/owners.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';

@@ -1,6 +1,5 @@
 /** The sites: a table with server-side pages and live search, with filters, order and a choice of columns. */
 
-import { Columns3, Globe, Plus, Search } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
@@ -10,6 +9,7 @@ import { Button, LinkButton } from '../parts/button.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
 import { FilterBar } from '../parts/filter-bar.js';
 import { Icon } from '../parts/icon.js';
+import { Columns3, Globe, Plus, Search } from '../parts/icons.js';
 import { OwnerField } from '../parts/owners.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';

@@ -1,11 +1,11 @@
 /** First start: adding sites, choosing recipients, monitoring, and what has to be approved. Each step can be skipped, and done later. */
 
-import { Activity, ArrowRight, BellRing } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useMayApprove } from '../api/session.js';
 import { ApprovalRules } from '../parts/approval-rules.js';
 import { Button, LinkButton } from '../parts/button.js';
+import { Activity, ArrowRight, BellRing } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';

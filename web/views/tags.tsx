@@ -1,6 +1,5 @@
 /** Tags: what they are called, their colours, and how many sites have them. */
 
-import { Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -9,6 +8,7 @@ import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { Check, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { Pencil } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Loaded } from '../parts/states.js';

@@ -1,11 +1,11 @@
 /** Undoing a change, after its plan was shown: what is restored to what, and what is left as it is. */
 
-import { Undo2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { Undo2 } from '../parts/icons.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';

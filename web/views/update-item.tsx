@@ -1,6 +1,5 @@
 /** What an update of one item would do on its sites, before anything is done. */
 
-import { PackageCheck } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -8,6 +7,7 @@ import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { PackageCheck } from '../parts/icons.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';

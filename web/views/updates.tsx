@@ -1,6 +1,5 @@
 /** Updates across the fleet: one line for each item, opened into its sites, with a preview before anything is done. */
 
-import { ChevronDown, ChevronRight, CircleCheckBig, PackageCheck, ShieldAlert } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
@@ -10,6 +9,7 @@ import { Badge, Level, Protection } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
+import { ChevronDown, ChevronRight, CircleCheckBig, PackageCheck, ShieldAlert } from '../parts/icons.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';

@@ -1,6 +1,5 @@
 /** Users who log in here: their names, permissions and ways to log in. */
 
-import { Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -10,6 +9,7 @@ import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { Check, SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { Pencil } from '../parts/icons.js';
 import { Once } from '../parts/once.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';

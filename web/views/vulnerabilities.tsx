@@ -1,12 +1,12 @@
 /** Known vulnerabilities of the fleet, worst first, each with the update that ends it. */
 
-import { ShieldCheck, TriangleAlert } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { Badge } from '../parts/badge.js';
 import { SelectField } from '../parts/field.js';
+import { ShieldCheck, TriangleAlert } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';

@@ -1,6 +1,5 @@
 /** Plans that were made and not started: what each comes to, and starting or discarding it once it was looked at. */
 
-import { Eye, Trash2, Waves } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -9,6 +8,7 @@ import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { Eye, Trash2, Waves } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';

@@ -1,10 +1,10 @@
 /** Asks whether to watch all sites, where monitoring is off. */
 
-import { Activity } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
+import { Activity } from '../parts/icons.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
