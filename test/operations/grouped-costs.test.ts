@@ -74,6 +74,8 @@ describe('list-costs with group_by', () => {
     expect(shares[3]).toEqual([2, url(2), 120]);
     const second = await grouped('site', { page: 2, per_page: 3 });
     expect(second).toMatchObject({ groups: groups.slice(3), total: 4, total_yearly: TOTALS.total_yearly });
+    // Behind the last page there are as many.
+    expect(await grouped('site', { page: 3, per_page: 3 })).toMatchObject({ groups: [], total: 4 });
   });
 
   it('month: what is due in it, in full, for a year', async () => {

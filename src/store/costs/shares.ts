@@ -2,7 +2,7 @@
 
 import type { Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { readPage } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import type { CostFields } from './fields.js';
 
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
@@ -66,23 +66,30 @@ export function createCostShares(db: Reads) {
      * Clients or sites with at least one of these costs, one page, those first that cost most beyond their income.
      * @param weights what each cost is for one site, for the order; income is below 0
      */
-    groups(
+    async groups(
       by: CostGroup,
       weights: ReadonlyMap<number, number>,
       page: number,
       perPage: number,
     ): Promise<{ items: CostGroupRow[]; total: number }> {
       const { key, name, tables } = GROUPS[by];
-      const grouped = `WITH mine AS (SELECT id, client_id FROM site),
-        held AS (SELECT ${key} AS id, p.cost_id, count(*) AS n FROM (${PAIRS}) p JOIN mine m ON m.id = p.site_id GROUP BY 1, 2),
-        g AS (SELECT h.id, total(h.n * (w.value ->> 1)) AS cost, json_group_array(json_array(h.cost_id, h.n)) AS held
-          FROM json_each(?) w JOIN held h ON h.cost_id = w.value ->> 0 GROUP BY h.id)`;
-      const args = [JSON.stringify([...weights])];
-      const rows = sql(
-        `${grouped} SELECT g.id, ${name} AS name, g.held FROM g ${tables} ORDER BY g.cost DESC, name, g.id`,
-        ...args,
+      // The pairs of a fleet are many: they are made once, for the page and for the number of groups.
+      const rows = await db.all<Row & CostGroupRow & { total: number }>(
+        `WITH w AS MATERIALIZED (SELECT value ->> 0 AS cost_id, value ->> 1 AS weight FROM json_each(?)),
+         mine AS (SELECT id, client_id FROM site),
+         held AS (SELECT ${key} AS id, p.cost_id, count(*) AS n FROM (${PAIRS}) p JOIN mine m ON m.id = p.site_id
+           WHERE p.cost_id IN (SELECT cost_id FROM w) GROUP BY 1, 2),
+         g AS MATERIALIZED (SELECT h.id, total(h.n * w.weight) AS cost, json_group_array(json_array(h.cost_id, h.n)) AS held
+           FROM w JOIN held h ON h.cost_id = w.cost_id GROUP BY h.id)
+         SELECT counted.total, p.id, p.name, p.held FROM (SELECT count(*) AS total FROM g) counted
+           LEFT JOIN (SELECT g.id, ${name} AS name, g.held, g.cost FROM g ${tables}
+             ORDER BY g.cost DESC, name, g.id LIMIT ? OFFSET ?) p ON true
+         ORDER BY p.cost DESC, p.name, p.id`,
+        [JSON.stringify([...weights]), perPage, offset(page, perPage)],
       );
-      return readPage<CostGroupRow>(db, rows, sql(`${grouped} SELECT count(*) AS n FROM g`, ...args), page, perPage);
+      // A page behind the last one has the number of groups alone.
+      const items = rows.flatMap(({ total: _, ...group }) => (group.held === null ? [] : group));
+      return { items, total: rows[0]?.total ?? 0 };
     },
 
     /** Costs whose targets contain the site, once each; no income. */
