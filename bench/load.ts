@@ -1,5 +1,5 @@
 /**
- * Fills a database with made-up sites: `node dist/bench/load.js --sites 10000 --db file:fleet.db`. For trying the
+ * Fills a database with made-up sites: `node dist/modules/bench/load.js --sites 10000 --db file:fleet.db`. For trying the
  * service at scale; the sites do not exist and cannot be synced.
  */
 

@@ -1,4 +1,4 @@
-export function releaseEntries(built: string): Record<string, string>;
+export function programEntries(): Record<string, string>;
 export function bundleProgram(
   entries: Record<string, string>,
   outdir: string,

@@ -1,11 +1,17 @@
-/** Bundles the program with esbuild: one script for `sitefleet stdio`, and, for a release, everything in a few files. */
+/** Bundles the program with esbuild: one script for `sitefleet stdio`, and one module for each other start. */
 
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, context } from 'esbuild';
 
 /** Native code cannot be bundled. */
 const NATIVE = ['libsql'];
+
+/** Packages of the old kind ask for others at run time. */
+const REQUIRE = {
+  js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
+};
 
 const common = {
   bundle: true,
@@ -26,7 +32,7 @@ const servingOnly = {
   name: 'serving-only',
   setup({ onLoad }) {
     const parts =
-      /[\\/]src[\\/](app[\\/]http-app|surfaces[\\/](auth[\\/]jwt|rest[\\/]perform)|outbound[\\/]((child|probe|audit|guard|feed)[\\/]create|mail[\\/]smtp|webhook[\\/]http)|runtime[\\/]telemetry[\\/]prometheus)\.js$/;
+      /[\\/]src[\\/](app[\\/]http-app|surfaces[\\/](auth[\\/]jwt|rest[\\/]perform)|outbound[\\/]((child|probe|audit|guard|feed)[\\/]create|mail[\\/]smtp|webhook[\\/]http)|runtime[\\/]telemetry[\\/]prometheus)\.ts$/;
     const contents = 'throw new Error("This part of the program is not in the bundle of stdio.");';
     onLoad({ filter: parts }, () => ({ contents, loader: 'js' }));
   },
@@ -34,7 +40,7 @@ const servingOnly = {
 
 /**
  * Bundles the script that answers an assistant fastest (see src/cli/launch.ts).
- * @param entry the built `stdio-entry.js`
+ * @param entry `stdio-entry.ts`
  * @param external packages that are installed beside it, besides native ones
  * @returns its text, and its source files
  */
@@ -62,16 +68,13 @@ const programApart = {
   },
 };
 
-/**
- * The entries of a release in the built sources: threads and processes are started by file name, so each needs its own
- * file.
- */
-export function releaseEntries(built) {
-  const threads = readdirSync(join(built, 'app')).filter((name) => /-(worker|thread|process)\.js$/.test(name));
+/** The entries of the program: threads and processes are started by file name, so each needs its own file. */
+export function programEntries() {
+  const threads = readdirSync(join('src', 'app')).filter((name) => /-(worker|thread|process)\.ts$/.test(name));
   return {
-    cli: join(built, 'cli.js'),
-    program: join(built, 'cli', 'program.js'),
-    ...Object.fromEntries(threads.map((name) => [name.replace(/\.js$/, ''), join(built, 'app', name)])),
+    cli: join('src', 'cli.ts'),
+    program: join('src', 'cli', 'program.ts'),
+    ...Object.fromEntries(threads.map((name) => [name.replace(/\.ts$/, ''), join('src', 'app', name)])),
   };
 }
 
@@ -79,23 +82,86 @@ export function releaseEntries(built) {
  * Bundles the commands, threads and processes into one file each, with all the packages they use except native ones.
  * One file each, although they share code: the install time of a package depends on the number of files. A command
  * still runs only the modules it needs.
- * @param entries built files by output name
+ * @param entries sources by output name
  * @param splitting puts shared code, and code a command loads on demand, into further files: more files, but a start
  * reads less
  * @returns the files, and their source files
  */
 export async function bundleProgram(entries, outdir, splitting = false) {
-  const { outputFiles, metafile } = await build({
+  const { outputFiles, metafile } = await build({ ...programOptions(entries, outdir), splitting });
+  return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
+}
+
+function programOptions(entries, outdir) {
+  return {
     ...common,
     entryPoints: entries,
     outdir,
-    splitting,
     format: 'esm',
     external: NATIVE,
     plugins: [programApart],
-    banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
+    banner: REQUIRE,
+  };
+}
+
+/**
+ * Writes the program into a folder, with source maps, now and after each change of its sources.
+ * @param built called after each time that it was written without errors
+ * @returns ends it
+ */
+export async function watchProgram(folder, built) {
+  const options = programOptions(programEntries(), join(folder, 'app'));
+  const told = {
+    name: 'told',
+    setup({ onEnd }) {
+      onEnd(({ errors }) => (errors.length === 0 ? built() : undefined));
+    },
+  };
+  const watching = await context({
+    ...options,
+    write: true,
+    sourcemap: true,
+    logLevel: 'info',
+    plugins: [...options.plugins, told],
   });
-  return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
+  await watching.watch();
+  return () => watching.dispose();
+}
+
+/**
+ * Writes the program into a folder: its files in `app`, and `cli.js`, which a checkout is started by.
+ * @param external packages that are installed beside the script of stdio, besides native ones
+ * @returns the source files
+ */
+export async function writeProgram(folder, external = []) {
+  const app = join(folder, 'app');
+  const [program, stdio] = await Promise.all([
+    bundleProgram(programEntries(), app),
+    bundleStdio(join('src', 'cli', 'stdio-entry.ts'), external),
+  ]);
+  mkdirSync(app, { recursive: true });
+  for (const file of program.files) writeFileSync(file.path, file.contents);
+  writeFileSync(join(app, 'stdio.bundle.cjs'), stdio.text);
+  writeFileSync(join(folder, 'cli.js'), "#!/usr/bin/env node\nimport './app/cli.js';\n");
+  for (const file of ['cli.js', join('app', 'cli.js')]) chmodSync(join(folder, file), 0o755);
+  return [...program.inputs, ...stdio.inputs];
+}
+
+/**
+ * Imports modules of the sources into this process, bundled, because Node reads no TypeScript.
+ * @param text module that exports what is wanted from the sources
+ * @param file where the bundle is while it is imported
+ */
+export async function importSources(text, file) {
+  const stdin = { contents: text, loader: 'ts', resolveDir: '.' };
+  const { outputFiles } = await build({ ...common, stdin, format: 'esm', external: NATIVE, banner: REQUIRE });
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, outputFiles[0].text);
+  try {
+    return await import(pathToFileURL(resolve(file)).href);
+  } finally {
+    rmSync(file);
+  }
 }
 
 /** Source files of the page and of the interface reference, which are built separately. */

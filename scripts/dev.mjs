@@ -1,10 +1,11 @@
 /**
- * `npm run dev`: serves, and restarts whenever the sources have been compiled without errors. Arguments are passed to
+ * `npm run dev`: serves, and restarts whenever the sources have been bundled without errors. Arguments are passed to
  * `sitefleet`; without any it runs `serve`.
  */
 
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { watchProgram } from './bundle.mjs';
 
 const args = process.argv.length > 2 ? process.argv.slice(2) : ['serve'];
 let server;
@@ -28,24 +29,17 @@ function stop(child) {
 // Only the full build writes this file; in watch mode it would go stale.
 rmSync('dist/src/app/stdio.bundle.cjs', { force: true });
 
-const compiler = spawn(
-  process.execPath,
-  ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'],
-  { stdio: ['ignore', 'pipe', 'inherit'] },
-);
 let restarted = Promise.resolve();
-compiler.stdout.setEncoding('utf8').on('data', (text) => {
-  process.stderr.write(text);
-  if (/Found 0 errors/.test(text)) restarted = restarted.then(restart);
+const unwatch = await watchProgram('dist/src', () => {
+  restarted = restarted.then(restart);
 });
-compiler.on('exit', (code) => end(code ?? 1));
 
-async function end(code) {
+async function end() {
   if (stopping) return;
   stopping = true;
-  compiler.kill();
+  await unwatch();
   await restarted;
   await stop(server);
-  process.exit(code);
+  process.exit(0);
 }
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(0));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, end);

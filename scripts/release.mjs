@@ -10,21 +10,11 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleProgram, bundleStdio, inputsOfPages, releaseEntries } from './bundle.mjs';
+import { inputsOfPages, writeProgram } from './bundle.mjs';
 import { manifestOf, registryEntryOf, registryName, SYSTEMS, systemHere } from './release-manifests.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -43,7 +33,13 @@ mkdirSync(folder, { recursive: true });
 // The build itself does not check types.
 run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noEmit']);
 run(process.execPath, ['build.mjs']);
-const inputs = await writeProgram();
+const inputs = new Set([
+  ...(await writeProgram(join(folder, 'dist', 'src'))),
+  ...(await inputsOfPages()),
+  // Copied from there into a file of ours.
+  'node_modules/lucide/LICENSE',
+]);
+rmSync(join(folder, 'dist', 'src', 'cli.js'));
 copyAssets();
 writeManifests();
 writeFileSync(join(folder, 'THIRD_PARTY_LICENSES'), licencesOf(inputs));
@@ -61,22 +57,6 @@ if (!options['package-only'] && facts.repository === undefined)
   );
 
 /**
- * Writes the program as a few files, in the folder of the built modules, so that it finds the files it expects beside
- * itself.
- */
-async function writeProgram() {
-  const built = join('dist', 'src');
-  const to = join(folder, 'dist', 'src', 'app');
-  mkdirSync(to, { recursive: true });
-  const program = await bundleProgram(releaseEntries(built), to);
-  for (const file of program.files) writeFileSync(file.path, file.contents);
-  chmodSync(join(to, 'cli.js'), 0o755);
-  const stdio = await bundleStdio(join(built, 'cli', 'stdio-entry.js'));
-  writeFileSync(join(to, 'stdio.bundle.cjs'), stdio.text);
-  return new Set([...program.inputs, ...stdio.inputs, ...(await inputsOfPages())]);
-}
-
-/**
  * Copies everything the program reads at run time that is not a module, to the same path; and the documents for
  * readers.
  */
@@ -84,9 +64,8 @@ function copyAssets() {
   for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
     const from = join('dist', file);
     const [part] = file.split(sep);
-    if (!statSync(from).isFile() || part === 'bench' || /stdio\.bundle\.cjs/.test(file)) continue;
-    // Modules of the program are bundled; pages are copied as they are.
-    if (['src', 'tools', 'schemas'].includes(part) && /\.(js|map)$/.test(file)) continue;
+    // The program is bundled anew, with all its packages.
+    if (!statSync(from).isFile() || ['src', 'modules'].includes(part)) continue;
     mkdirSync(dirname(join(folder, from)), { recursive: true });
     cpSync(from, join(folder, from));
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { importSources } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'docs', 'screens');
@@ -14,7 +15,10 @@ const MAX_BYTES = 120_000;
 const WIDE = { width: 1110, height: 560 };
 const PHONE = { width: 390, height: 780 };
 
-const { findBrowser } = await import('../dist/src/outbound/audit/browser.js');
+const { findBrowser } = await importSources(
+  `export { findBrowser } from './src/outbound/audit/browser.js'`,
+  'dist/browser.mjs',
+);
 const executablePath = await findBrowser(process.env.CHROMIUM ?? null);
 if (executablePath === null) throw new Error('There is no Chromium. CHROMIUM names one.');
 

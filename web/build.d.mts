@@ -1,2 +1,3 @@
-/** @param folder where the page is built to; it is emptied */
-export function buildPage(folder: string): Promise<void>;
+/** @param folder where the page is built to; it is emptied
+ * @param quality of the compression */
+export function buildPage(folder: string, quality?: number): Promise<void>;

@@ -7,15 +7,18 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
 
 const web = fileURLToPath(new URL('.', import.meta.url));
 /** Browsers of 2024: these support `light-dark()` and nested styles. */
 const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
 
-/** @param {string} folder output folder; it is emptied first */
-export async function buildPage(folder) {
+/**
+ * @param {string} folder output folder; it is emptied first
+ * @param {number} quality of the compression: the best takes a second
+ */
+export async function buildPage(folder, quality = constants.BROTLI_MAX_QUALITY) {
   rmSync(folder, { recursive: true, force: true });
   const assets = join(folder, 'assets');
   mkdirSync(assets, { recursive: true });
@@ -58,10 +61,11 @@ export async function buildPage(folder) {
     join(folder, 'index.html'),
     html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
   );
-  // Compressed once at maximum quality instead of per request. Only the Brotli files are kept: few browsers do not
+  // Compressed once instead of per request. Only the Brotli files are kept: few browsers do not
   // accept Brotli, and each file makes an install longer.
+  const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: quality } };
   for (const name of readdirSync(assets)) {
-    writeFileSync(join(assets, `${name}.br`), brotliCompressSync(readFileSync(join(assets, name))));
+    writeFileSync(join(assets, `${name}.br`), brotliCompressSync(readFileSync(join(assets, name)), packing));
     rmSync(join(assets, name));
   }
 }

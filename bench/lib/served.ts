@@ -37,7 +37,7 @@ export async function startServed(
   change: Readonly<Record<string, string>> = {},
   known?: Login,
 ): Promise<Served> {
-  const program = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+  const program = fileURLToPath(new URL('../../../src/cli.js', import.meta.url));
   const child = spawn(process.execPath, [program, 'serve', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {

@@ -17,7 +17,7 @@ export function stdioOurs(dir: string): StdioCommand {
   const home = join(dir, 'stdio');
   mkdirSync(home, { recursive: true });
   return {
-    args: [fileURLToPath(new URL('../../src/cli.js', import.meta.url)), 'stdio'],
+    args: [fileURLToPath(new URL('../../../src/cli.js', import.meta.url)), 'stdio'],
     env: { XDG_DATA_HOME: home, XDG_CACHE_HOME: home, SITEFLEET_SECRET_KEY: SECRET_KEY, SITEFLEET_LOG_LEVEL: 'error' },
   };
 }

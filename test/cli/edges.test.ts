@@ -19,11 +19,11 @@ import { type Commands, commands } from '../support/processes/commands.js';
 
 const folder = tempFolder('edges');
 let programs: Commands;
-/** The built modules, which take a while to load. */
-let modules: Commands;
+/** The program as a checkout starts it. */
+let built: Commands;
 beforeAll(async () => {
   programs = await commands();
-  modules = await commands(resolve('dist', 'src'));
+  built = await commands(resolve('dist', 'src'));
 });
 const environment = (name: string, more: Record<string, string> = {}) => ({
   XDG_DATA_HOME: join(folder, name),
@@ -44,7 +44,7 @@ describe('asked to end before anything was opened', () => {
        });`,
     );
     const env = environment(`early-${command}`, { NODE_OPTIONS: `--require ${preload}`, SITEFLEET_PORT: '0' });
-    const { code, signal, out } = await modules.run(env, [command]);
+    const { code, signal, out } = await built.run(env, [command]);
     expect({ code, signal, out }).toEqual({ code: 0, signal: null, out: '' });
     expect(existsSync(env.XDG_DATA_HOME)).toBe(false);
   });

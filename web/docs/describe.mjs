@@ -2,11 +2,16 @@
  * A single description of everything callable over HTTP, in OpenAPI 3.0: the viewer takes ten times as long for 3.1.
  */
 
-const { openApi } = await import('../../dist/src/surfaces/rest/openapi.js');
-const { routes } = await import('../../dist/src/surfaces/rest/index.js');
-const { describeRuns } = await import('../../dist/src/surfaces/abilities/openapi.js');
-const { operations } = await import('../../dist/tools/index.js');
-const { VERSION } = await import('../../dist/src/runtime/version.js');
+import { importSources } from '../../scripts/bundle.mjs';
+
+const { openApi, routes, describeRuns, operations, VERSION } = await importSources(
+  `export { openApi } from './src/surfaces/rest/openapi.js';
+   export { routes } from './src/surfaces/rest/index.js';
+   export { describeRuns } from './src/surfaces/abilities/openapi.js';
+   export { operations } from './tools/index.js';
+   export { VERSION } from './src/runtime/version.js';`,
+  'dist/describe.mjs',
+);
 
 const { description: ROWS } = (await openApi([], VERSION)).info;
 const INTRODUCTION = `**Operations** are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`. \

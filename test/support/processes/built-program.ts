@@ -1,9 +1,12 @@
-/** The built program, made from `dist` once per run; `npm run release:check` runs the files of a release instead. */
+/**
+ * The program as it is built, as a script made once per run (see `script.ts`); `npm run release:check` runs the files of a release
+ * instead.
+ */
 
 import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
-import { bundleProgram, releaseEntries } from '../../../scripts/bundle.mjs';
+import { bundleProgram, programEntries } from '../../../scripts/bundle.mjs';
 import { oncePerRun } from '../once-per-run.js';
 import { bundleScript } from './script.js';
 
@@ -13,7 +16,9 @@ const APP = join('dist', 'src', 'app');
 export async function builtProgram(): Promise<string> {
   if (process.env.SITEFLEET_TEST_CLI !== undefined) return named();
   const root = await oncePerRun('built', async (folder) => {
-    await bundleScript(releaseEntries(beside(folder)), join(folder, APP));
+    beside(folder);
+    const entries = Object.entries(programEntries()).map(([name, file]) => [name, resolve(file)]);
+    await bundleScript(Object.fromEntries(entries), join(folder, APP));
   });
   return join(root, APP, 'cli.js');
 }
@@ -21,7 +26,8 @@ export async function builtProgram(): Promise<string> {
 /** The folder of a copy split into modules, which are loaded on demand. The caller may change it. */
 export async function programInModules(): Promise<string> {
   const root = mkdtempSync(join(inject('programs'), 'modules-'));
-  const { files } = await bundleProgram(releaseEntries(beside(root)), join(root, APP), true);
+  beside(root);
+  const { files } = await bundleProgram(programEntries(), join(root, APP), true);
   for (const file of files) writeFileSync(file.path, file.contents);
   return join(root, APP);
 }
@@ -32,13 +38,12 @@ function named(): string {
   return cli;
 }
 
-/** Puts the files the program expects beside itself into a folder; returns the built sources. */
-function beside(root: string): string {
+/** Puts the files the program expects beside itself into a folder. */
+function beside(root: string): void {
   const dist = resolve('dist');
   if (!existsSync(join(dist, 'src', 'cli.js'))) throw new Error(`${dist} is not there: run "npm run build" first.`);
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   mkdirSync(join(root, APP), { recursive: true });
   for (const name of ['dist/web', 'dist/docs', 'dist/apps', 'dist/src/app/stdio.bundle.cjs', 'php'])
     symlinkSync(resolve(name), join(root, name));
-  return join(dist, 'src');
 }
