@@ -216,7 +216,7 @@ export class WordPress {
     // A process has nothing compiled yet, and WordPress is the same in each: reading it compiled takes a third of the time.
     const compiled = ['opcache.enable_cli=1', 'opcache.file_cache_only=1', `opcache.file_cache=${this.#compiled}`];
     const settings = ['display_errors=stderr', ...compiled].flatMap((one) => ['-d', one]);
-    return execFileSync(PHP, [...settings, '-r', `${host} ${code}`], {
+    return execFileSync(PHP, ['-n', ...extensions(), ...settings, '-r', `${host} ${code}`], {
       env: { ...process.env, TEST_SITE: this.#folder },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -367,8 +367,8 @@ function extensions(): string[] {
 }
 
 /**
- * Only the extensions WordPress and the guard need, so that no setting of this machine matters. In PHP 7 JSON is an
- * extension.
+ * Only the extensions WordPress and the guard need, so that no setting of this machine matters, and half of the time of a
+ * start is saved. In PHP 7 JSON is an extension.
  */
 function findExtensions(): string[] {
   const folder = execFileSync(PHP, ['-r', 'echo ini_get("extension_dir");'], { encoding: 'utf8' });
