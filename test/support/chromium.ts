@@ -1,9 +1,15 @@
 /** Starts the Chromium of this machine, for tests that need a real browser. */
 
+import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { findBrowser } from '../../src/outbound/audit/browser.js';
 
-const executablePath = await findBrowser(null);
+/**
+ * The same browser without windows, where it is installed: an ordinary one draws a whole window, with tabs and tools, around each page,
+ * also without a screen.
+ */
+const SHELL = 'chromium-headless-shell';
+const executablePath = (await headlessShell()) ?? (await findBrowser(null));
 
 const ARGS = [
   '--headless',
@@ -16,6 +22,14 @@ const ARGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+
+async function headlessShell(): Promise<string | null> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const found = await findBrowser(join(folder, SHELL));
+    if (found !== null) return found;
+  }
+  return null;
+}
 
 /** Far beyond any wait of a test, on a machine however busy. */
 const PATIENCE_MS = 300_000;
