@@ -22,7 +22,7 @@ export interface LogVerdict {
   head: ChainHead | null;
 }
 
-/** The whole log is read: whoever asks for it a hundred times at once must not take the process from all others. */
+/** The whole log is read: one caller that asks a hundred times at once must not take the process from all others. */
 const oneAtATime = new Slots(1);
 const MOST_WAITING = 10;
 let asked = 0;

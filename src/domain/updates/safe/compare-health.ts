@@ -163,7 +163,7 @@ function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: Pa
   const found: Finding[] = [];
   const lost = (severity: Severity, what: string) => found.push({ severity, path: keyOf(page), what });
   const [one, two, three] = [first.markup, second.markup, now.markup];
-  // What differs by itself is not known of pages that were looked at once; the login is the same each time.
+  // How much a page varies anyway is not known of pages that were looked at once; the login is the same each time.
   if (one !== undefined && two !== undefined && three !== undefined && (first !== second || page.kind === 'login')) {
     const name = nameOf(page);
     const { unsendable, gone, fields } = lostForms(one.forms ?? [], two.forms ?? [], three.forms ?? one.forms ?? []);
