@@ -347,7 +347,7 @@ describe('pages that stand for the others', () => {
     ['the search', by('s'), /The search answers HTTP 500/],
     ['what is missing', by('p', '2147483647'), /addresses that do not exist answers HTTP 500/],
     ['the feed', by('feed'), /The feed answers HTTP 500/],
-    ['posts over REST', by('rest_route', '/wp/v2/posts'), /The list of posts in the REST API answers HTTP 500/],
+    ['the REST API', by('rest_route', '/'), /The REST API answers HTTP 500/],
     ['the front page on a phone', (visit: PageVisit) => visit.phone && front(visit), /on a phone answers HTTP 500/],
   ])('%s, broken, undoes', async (_name, where, why) => {
     expectUndone(await updated(fails(where)), why);
@@ -381,7 +381,7 @@ describe('pages that stand for the others', () => {
   });
 
   it.each([
-    ['the REST API', by('rest_route', '/'), /The REST API answers HTTP 500/],
+    ['posts over REST', by('rest_route', '/wp/v2/posts'), /The list of posts in the REST API answers HTTP 500/],
     ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php answers HTTP 500/],
   ])('%s, broken, undoes where the guard has no sandbox', async (_name, where, why) => {
     putGuard(app.site(0), BEFORE_SANDBOXES);
