@@ -297,12 +297,13 @@ describe('the page', needs('chromium'), () => {
 
   it('shows a login that may only look no button that changes something', async () => {
     const page = await served.open(['read']);
-    for (const [address, text] of VIEWS.filter(([address]) => address !== '/start')) {
+    for (const [address, text] of VIEWS.filter(([address]) => !['/start', '/policies/new'].includes(address))) {
       await visit(page, address, text);
       // Headings sort.
       const buttons = page.getByRole('main').getByRole('button').and(page.locator(':not(.sort)'));
       const names = (await buttons.allInnerTexts()).map((name) => name.trim());
-      const harmless = /^(24 hours|7 days|30 days|Previous|Next|Clear filters|Standard columns|Close|Columns|)$/;
+      const harmless =
+        /^(24 hours|7 days|30 days|Previous|Next|Clear filters|Standard columns|Close|Columns|WordPress|Plugins|Themes|Translations|Patch|Minor|Major|)$/;
       expect(
         names.filter((name) => !harmless.test(name) && !/guarded|Quarantined| → /.test(name)),
         address,

@@ -17,7 +17,8 @@ const QUICK = 4;
 
 /** Indices of the sites that are not in the first part. */
 const SLOW = Array.from({ length: SITES - QUICK }, (_, i) => QUICK + i);
-const LATE_MS = 4_000;
+/** Long enough that on a busy machine the storage has failed by then. */
+const LATE_MS = 10_000;
 
 let programs: Commands;
 let fleet: Started<FleetSaid>;

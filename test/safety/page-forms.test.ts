@@ -10,8 +10,8 @@ const lost = (before: string, now: string) => lostForms(formsOf(before), formsOf
 
 it('a form is known by what people fill in', () => {
   expect(formsOf(`${SEARCH}${CONTACT}`)).toEqual([
-    { key: 's', fields: ['s'], submit: true },
-    { key: 'wpcf#-f#-o#', fields: ['your-name', 'text'], submit: true },
+    { key: 's', fields: ['s'], submit: true, buttons: 0 },
+    { key: 'wpcf#-f#-o#', fields: ['your-name', 'text'], submit: true, buttons: 1 },
   ]);
 });
 
@@ -29,9 +29,17 @@ it('one that can no longer be sent is told from one that is gone, and from one t
   });
 });
 
+it('a button that only shows the password does not send a login', () => {
+  const login = `<form id="loginform"><input name="log"><input type="password" name="pwd">
+    <button type="button" class="hide-pw"></button><input type="submit" value="Log In"></form>`;
+  const without = login.replace('<input type="submit" value="Log In">', '');
+  expect(lost(login, without)).toEqual({ unsendable: ['log'], gone: [], fields: [] });
+});
+
 it.each([
   ['another id and another text', CONTACT.replaceAll('12', '13').replace('Send', 'Send it')],
   ['another kind of button', CONTACT.replace('<button>Send</button>', '<input type="submit" value="Send">')],
+  ['a button for a script', CONTACT.replace('<button>', '<button type="button">')],
   ['one more field', CONTACT.replace('<textarea', '<input name="phone"><textarea')],
   [
     'its button outside',

@@ -12,6 +12,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'get-client': 'GET /v2/clients/{id_or_email}',
   'get-rollout': 'GET /v2/rollouts/{rollout_id}',
   'get-run': 'GET /v2/runs/{run_id}',
+  'get-site-guard': 'GET /v2/sites/{id_or_domain}/guard',
   'get-site-plugins': 'GET /v2/sites/{id_or_domain}/plugins',
   'get-site-themes': 'GET /v2/sites/{id_or_domain}/themes',
   'get-site-updates': 'GET /v2/updates/{id_or_domain}',

@@ -6,8 +6,10 @@ export interface FormFacts {
   key: string;
   /** Names of the fields that people fill in. */
   fields: string[];
-  /** It has a button, or needs none: a browser sends a form of one field with the Enter key. */
+  /** It has a button that sends it, or needs none: a browser sends a form of one field with the Enter key. */
   submit: boolean;
+  /** All buttons: a script may send a form by one that only scripts know. */
+  buttons: number;
 }
 
 const FORM = /<form\b([^<>]{0,2000})>([\s\S]*?)(?:<\/form\s*>|$)/gi;
@@ -24,13 +26,14 @@ export function formsOf(shown: string): FormFacts[] {
     [...shown.matchAll(/<(?:button|input)\b[^<>]{0,2000}?\bform=["']([\w-]{1,100})["']/gi)].map(([, id]) => id),
   );
   for (const [, attributes = '', inside = ''] of shown.matchAll(FORM)) {
-    const { fields, buttons } = fieldsOf(inside);
+    const { fields, buttons, sending } = fieldsOf(inside);
     if (fields.length === 0) continue;
     const id = attribute(attributes, 'id');
     forms.push({
       key: keyOf(attributes, fields),
       fields,
-      submit: buttons > 0 || fields.length === 1 || (id !== '' && elsewhere.has(id)),
+      submit: sending > 0 || fields.length === 1 || (id !== '' && elsewhere.has(id)),
+      buttons,
     });
     if (forms.length === MOST_FORMS) break;
   }
@@ -45,19 +48,22 @@ export function attribute(attributes: string, name: string): string {
   return found?.[1] ?? found?.[2] ?? '';
 }
 
-function fieldsOf(inside: string): { fields: string[]; buttons: number } {
+function fieldsOf(inside: string): { fields: string[]; buttons: number; sending: number } {
   const fields = new Set<string>();
   let buttons = 0;
+  let sending = 0;
   for (const [, tag = '', attributes = ''] of inside.matchAll(FIELD)) {
     const type = attribute(attributes, 'type').toLowerCase();
     if (tag.toLowerCase() === 'button' || (tag.toLowerCase() === 'input' && BUTTONS.includes(type))) {
-      if (type !== 'reset') buttons++;
+      if (type === 'reset') continue;
+      buttons++;
+      if (type !== 'button') sending++;
       continue;
     }
     const name = attribute(attributes, 'name');
     if (type !== 'hidden' && name !== '' && fields.size < MOST_FIELDS) fields.add(name.slice(0, 100));
   }
-  return { fields: [...fields], buttons };
+  return { fields: [...fields], buttons, sending };
 }
 
 /** Numbers in ids count the forms of a page, or are new in each look. */
@@ -92,7 +98,8 @@ export function lostForms(
       lost.gone.push(one.fields[0] ?? '');
       continue;
     }
-    if (one.submit && again.submit && !left.submit) lost.unsendable.push(one.fields[0] ?? '');
+    const fewer = left.buttons < Math.min(one.buttons, again.buttons);
+    if (one.submit && again.submit && !left.submit && fewer) lost.unsendable.push(one.fields[0] ?? '');
     lost.fields.push(...steady.filter((field) => !left.fields.includes(field)));
   }
   return lost;
