@@ -59,7 +59,7 @@ export const en = {
     'GET /v2/runs': 'the page “Update runs”',
     'GET /v2/runs/{}': 'the page “Update runs”',
     'GET /v2/clients/{}': 'its page',
-    'GET /v2/sites/{}/guard': '“Guard” on its page',
+    'GET /v2/sites/{}/guard': '“Update protection” on its page',
     'GET /v2/sites/{}/plugins': 'the list “Plugins and themes” on its page',
     'GET /v2/sites/{}/themes': 'the list “Plugins and themes” on its page',
     'GET /v2/updates/{}': 'the list “Updates” on its page',
