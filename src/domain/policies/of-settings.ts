@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fold } from '../../../schemas/fold.js';
 import { policyDefinition } from '../../../schemas/policy.js';
-import type { PolicyWrite } from '../../store/policies/policies.js';
+import type { PolicyRow, PolicyWrite } from '../../store/policies/policies.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import { isApprover } from '../approvals/approvers.js';
 import type { Ctx } from '../context.js';
@@ -93,11 +93,27 @@ async function storeGeneral(
   // What changes nothing takes no approval away.
   const change = same && approval === 'ask' ? [] : [statement(definitionFrom(after, approval))];
   await settings.write(writes, ctx.clock.now(), change);
-  // When two changes overlap, the later one sees both here. No single caller chose the result, so its plans need approval.
-  const now = definitionFrom(await groupValues(ctx, 'general'), 'ask');
-  const stored = await policies.ofSettings();
-  const made = stored === undefined ? null : { ...definitionOf(stored), approval: 'ask' };
-  if (!isDeepStrictEqual(made, now)) await settings.write([], ctx.clock.now(), [statement(now)]);
+  const stored = await agreed(ctx);
   if (held !== undefined && held.definition !== stored?.definition)
     await ctx.store.approvals.withdraw(askerOf(held.id));
+}
+
+/** Far more than changes overlap. */
+const MOST_TURNS = 20;
+
+/**
+ * The policy as it is stored, once it is what the settings say. Of changes that overlap, the one that stores last looks once more
+ * after that, and sees all. No single caller chose the result, so its plans need approval.
+ */
+async function agreed(ctx: Ctx): Promise<PolicyRow | undefined> {
+  const { settings, policies } = ctx.store;
+  let stored = await policies.ofSettings();
+  for (let turn = 0; turn < MOST_TURNS; turn++) {
+    const wanted = definitionFrom(await groupValues(ctx, 'general'), 'ask');
+    const made = stored === undefined ? null : { ...definitionOf(stored), approval: 'ask' };
+    if (isDeepStrictEqual(made, wanted)) break;
+    await settings.write([], ctx.clock.now(), [policies.settingsStatement(writeOf(ctx, wanted))]);
+    stored = await policies.ofSettings();
+  }
+  return stored;
 }
