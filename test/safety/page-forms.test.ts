@@ -50,7 +50,7 @@ it.each([
   expect(lost(CONTACT, now)).toEqual({ unsendable: [], gone: [], fields: [] });
 });
 
-it('a search that goes is nobody’s loss, and its missing button no fault', () => {
+it('a search form that is gone is not counted, and needs no button', () => {
   expect(lost(SEARCH, '')).toEqual({ unsendable: [], gone: [], fields: [] });
 });
 

@@ -33,7 +33,7 @@ const MOST_CANDIDATES = 10;
 /** The only client of a name. Throws `svc_invalid_input` if several have it. */
 async function clientNamed(ctx: Ctx, key: ClientKey): Promise<ClientRow | undefined> {
   if ('id' in key || key.email.includes('@')) return undefined;
-  const found = await ctx.store.clients.named(key.email);
+  const found = await ctx.store.clients.named(key.email, MOST_CANDIDATES + 1);
   const [only, ...others] = found;
   if (only === undefined || others.length === 0) return only && ctx.store.clients.find({ id: only.id });
   const shown = found.slice(0, MOST_CANDIDATES).map(({ id, email }) => (email ? `${id} (${email})` : String(id)));

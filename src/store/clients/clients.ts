@@ -97,9 +97,9 @@ export function createClients(db: Db) {
       return db.one<ClientRow>(query.sql, query.args);
     },
 
-    /** The clients of this name, in any case. */
-    named(name: string): Promise<{ id: number; email: string }[]> {
-      return db.all('SELECT id, email FROM client WHERE name_key = ? ORDER BY id LIMIT 11', [fold(name)]);
+    /** The first clients of this name, in any case. */
+    named(name: string, most: number): Promise<{ id: number; email: string }[]> {
+      return db.all('SELECT id, email FROM client WHERE name_key = ? ORDER BY id LIMIT ?', [fold(name), most]);
     },
 
     /** Creates a client and assigns the wanted sites to it. */

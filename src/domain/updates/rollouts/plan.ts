@@ -31,7 +31,7 @@ import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
 import { protectionWords, wavesWords } from './plan-words.js';
 import type { Rules } from './rules.js';
-import { divided, standardCanaries } from './waves.js';
+import { canariesAsked, divided } from './waves.js';
 
 /** Entries of guidance that a plan shows. */
 const GUIDANCE = 5;
@@ -261,7 +261,7 @@ async function wavesOf(
       field: refs.length > 0 ? 'waves.canary_sites' : 'waves.canary_tag_ids',
       advice: 'Choose others, or give a number with canaries.',
     });
-  const able = candidates === undefined ? sites : sites.filter(({ site_id }) => candidates.has(site_id));
+  const { able, count: asked } = canariesAsked(sites, canaries, candidates);
   if (merits !== undefined && able.length > 0 && !able.some(({ rank }) => rank !== undefined)) {
     const { message, advice } = noneKnown(merits.choice);
     throw new ServiceError('svc_invalid_input', message, { field: 'waves.canary_choice', advice });
@@ -270,10 +270,6 @@ async function wavesOf(
   if (waves.length > MOST_WAVES) throw tooManyWaves(waves.length);
   const [first] = waves;
   if (merits === undefined || first === undefined) return { waves, canaries: '' };
-  const asked = Math.min(
-    canaries ?? (candidates === undefined ? standardCanaries(sites.length) : able.length),
-    able.length,
-  );
   return { waves, canaries: canaryWords(merits, first, asked) };
 }
 

@@ -16,8 +16,23 @@ const SHARES = [0.1, 0.3] as const;
 const FEW = 5;
 
 /** How many canaries there are without being told. */
-export function standardCanaries(sites: number): number {
+function standardCanaries(sites: number): number {
   return sites <= 3 ? 1 : Math.min(Math.max(3, Math.ceil(sites * 0.02)), Math.ceil(sites / 2));
+}
+
+/**
+ * The sites that may be canaries, and how many of them are asked for.
+ * @param canaries undefined = all of the candidates, or of any sites a standard number
+ * @param candidates undefined = any
+ */
+export function canariesAsked<S extends { site_id: number }>(
+  sites: readonly S[],
+  canaries: number | undefined,
+  candidates: ReadonlySet<number> | undefined,
+): { able: readonly S[]; count: number } {
+  const able = candidates === undefined ? sites : sites.filter(({ site_id }) => candidates.has(site_id));
+  const wanted = canaries ?? (candidates === undefined ? standardCanaries(sites.length) : able.length);
+  return { able, count: Math.min(wanted, able.length) };
 }
 
 /**
@@ -41,8 +56,7 @@ export function divided(
     ranked?: boolean;
   },
 ): number[][] {
-  const able = candidates === undefined ? sites : sites.filter(({ site_id }) => candidates.has(site_id));
-  const count = canaries ?? (candidates === undefined ? standardCanaries(sites.length) : able.length);
+  const { able, count } = canariesAsked(sites, canaries, candidates);
   const first = ranked ? lowestOf(able, count) : canariesOf(able, count);
   const chosen = new Set(first);
   const rest = sites.map(({ site_id }) => site_id).filter((id) => !chosen.has(id));

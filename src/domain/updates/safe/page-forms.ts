@@ -14,7 +14,7 @@ export interface FormFacts {
 
 const FORM = /<form\b([^<>]{0,2000})>([\s\S]*?)(?:<\/form\s*>|$)/gi;
 const FIELD = /<(input|select|textarea|button)\b([^<>]{0,2000})>/gi;
-/** Types of `input` that nobody fills in. */
+/** Types of `input` that are buttons. */
 const BUTTONS: readonly string[] = ['submit', 'image', 'button', 'reset'];
 const MOST_FORMS = 20;
 const MOST_FIELDS = 100;
