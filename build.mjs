@@ -46,7 +46,7 @@ const [{ writeProgram }, { buildPage }, { buildReference }, { buildApps }] = awa
 // Whoever has just installed waits for it, and looks at it on the same machine.
 const quality = process.argv[2] === '--prepare' ? 4 : undefined;
 await Promise.all([
-  writeProgram(join(dist, 'src'), ['@libsql/client']),
+  writeProgram(join(dist, 'src')),
   buildPage(join(dist, 'web'), quality),
   buildReference(join(dist, 'docs'), quality),
   buildApps(join(dist, 'apps')),

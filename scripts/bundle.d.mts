@@ -2,5 +2,4 @@ export function programEntries(): Record<string, string>;
 export function bundleProgram(
   entries: Record<string, string>,
   outdir: string,
-  splitting?: boolean,
 ): Promise<{ files: { path: string; contents: Uint8Array }[]; inputs: string[] }>;

@@ -1,4 +1,4 @@
-/** Bundles the program with esbuild: one script for `sitefleet stdio`, and one module for each other start. */
+/** Bundles the program with esbuild, in parts: each start reads what it needs, and what several need is there once. */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -25,83 +25,28 @@ const common = {
   logLevel: 'warning',
 };
 
-/**
- * Keeps code that only HTTP or the engine thread uses out of the bundle, so that an assistant's start does not read it.
- */
-const servingOnly = {
-  name: 'serving-only',
-  setup({ onLoad }) {
-    const parts =
-      /[\\/]src[\\/](app[\\/]http-app|surfaces[\\/](auth[\\/]jwt|rest[\\/]perform)|outbound[\\/]((child|probe|audit|guard|feed)[\\/]create|mail[\\/]smtp|webhook[\\/]http)|runtime[\\/]telemetry[\\/]prometheus)\.ts$/;
-    const contents = 'throw new Error("This part of the program is not in the bundle of stdio.");';
-    onLoad({ filter: parts }, () => ({ contents, loader: 'js' }));
-  },
-};
-
-/**
- * Bundles the script that answers an assistant fastest (see src/cli/launch.ts).
- * @param entry `stdio-entry.ts`
- * @param external packages that are installed beside it, besides native ones
- * @returns its text, and its source files
- */
-export async function bundleStdio(entry, external = []) {
-  const { outputFiles, metafile } = await build({
-    ...common,
-    entryPoints: [entry],
-    format: 'cjs',
-    external: [...NATIVE, ...external],
-    plugins: [servingOnly],
-    supported: { 'dynamic-import': false },
-    define: { 'import.meta.url': 'BUNDLE_URL' },
-    banner: { js: 'const BUNDLE_URL=require("node:url").pathToFileURL(__filename).href;' },
-  });
-  return { text: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
-}
-
-/**
- * The command line is a separate file: an assistant starts `cli.js`, and Node reads a whole module before it runs it.
- */
-const programApart = {
-  name: 'program-apart',
-  setup({ onResolve }) {
-    onResolve({ filter: /^\.\/cli\/program\.js$/ }, () => ({ path: './program.js', external: true }));
-  },
-};
-
 /** The entries of the program: threads and processes are started by file name, so each needs its own file. */
 export function programEntries() {
   const threads = readdirSync(join('src', 'app')).filter((name) => /-(worker|thread|process)\.ts$/.test(name));
   return {
     cli: join('src', 'cli.ts'),
-    program: join('src', 'cli', 'program.ts'),
     ...Object.fromEntries(threads.map((name) => [name.replace(/\.ts$/, ''), join('src', 'app', name)])),
   };
 }
 
 /**
- * Bundles the commands, threads and processes into one file each, with all the packages they use except native ones.
- * One file each, although they share code: the install time of a package depends on the number of files. A command
- * still runs only the modules it needs.
+ * Bundles the commands, threads and processes, with all the packages they use except native ones. Names are not shortened, so
+ * that stack traces can be read.
  * @param entries sources by output name
- * @param splitting puts shared code, and code a command loads on demand, into further files: more files, but a start
- * reads less
  * @returns the files, and their source files
  */
-export async function bundleProgram(entries, outdir, splitting = false) {
-  const { outputFiles, metafile } = await build({ ...programOptions(entries, outdir), splitting });
+export async function bundleProgram(entries, outdir) {
+  const { outputFiles, metafile } = await build(programOptions(entries, outdir));
   return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
 }
 
 function programOptions(entries, outdir) {
-  return {
-    ...common,
-    entryPoints: entries,
-    outdir,
-    format: 'esm',
-    external: NATIVE,
-    plugins: [programApart],
-    banner: REQUIRE,
-  };
+  return { ...common, entryPoints: entries, outdir, splitting: true, format: 'esm', external: NATIVE, banner: REQUIRE };
 }
 
 /**
@@ -110,7 +55,6 @@ function programOptions(entries, outdir) {
  * @returns ends it
  */
 export async function watchProgram(folder, built) {
-  const options = programOptions(programEntries(), join(folder, 'app'));
   const told = {
     name: 'told',
     setup({ onEnd }) {
@@ -118,11 +62,11 @@ export async function watchProgram(folder, built) {
     },
   };
   const watching = await context({
-    ...options,
+    ...programOptions(programEntries(), join(folder, 'app')),
     write: true,
     sourcemap: true,
     logLevel: 'info',
-    plugins: [...options.plugins, told],
+    plugins: [told],
   });
   await watching.watch();
   return () => watching.dispose();
@@ -130,21 +74,16 @@ export async function watchProgram(folder, built) {
 
 /**
  * Writes the program into a folder: its files in `app`, and `cli.js`, which a checkout is started by.
- * @param external packages that are installed beside the script of stdio, besides native ones
  * @returns the source files
  */
-export async function writeProgram(folder, external = []) {
+export async function writeProgram(folder) {
   const app = join(folder, 'app');
-  const [program, stdio] = await Promise.all([
-    bundleProgram(programEntries(), app),
-    bundleStdio(join('src', 'cli', 'stdio-entry.ts'), external),
-  ]);
+  const { files, inputs } = await bundleProgram(programEntries(), app);
   mkdirSync(app, { recursive: true });
-  for (const file of program.files) writeFileSync(file.path, file.contents);
-  writeFileSync(join(app, 'stdio.bundle.cjs'), stdio.text);
+  for (const file of files) writeFileSync(file.path, file.contents);
   writeFileSync(join(folder, 'cli.js'), "#!/usr/bin/env node\nimport './app/cli.js';\n");
   for (const file of ['cli.js', join('app', 'cli.js')]) chmodSync(join(folder, file), 0o755);
-  return [...program.inputs, ...stdio.inputs];
+  return inputs;
 }
 
 /**

@@ -4,7 +4,6 @@
  */
 
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { watchProgram } from './bundle.mjs';
 
 const args = process.argv.length > 2 ? process.argv.slice(2) : ['serve'];
@@ -25,9 +24,6 @@ function stop(child) {
     child.kill('SIGTERM');
   });
 }
-
-// Only the full build writes this file; in watch mode it would go stale.
-rmSync('dist/src/app/stdio.bundle.cjs', { force: true });
 
 let restarted = Promise.resolve();
 const unwatch = await watchProgram('dist/src', () => {

@@ -81,7 +81,6 @@ function checkDescriptions() {
   );
   for (const file of [
     released.bin.sitefleet,
-    'dist/src/app/stdio.bundle.cjs',
     'dist/docs/index.html',
     ...['brief', 'job', 'update'].map((view) => `dist/apps/${view}.html`),
     'php/exporter.php',

@@ -27,7 +27,7 @@ export async function builtProgram(): Promise<string> {
 export async function programInModules(): Promise<string> {
   const root = mkdtempSync(join(inject('programs'), 'modules-'));
   beside(root);
-  const { files } = await bundleProgram(programEntries(), join(root, APP), true);
+  const { files } = await bundleProgram(programEntries(), join(root, APP));
   for (const file of files) writeFileSync(file.path, file.contents);
   return join(root, APP);
 }
@@ -44,6 +44,5 @@ function beside(root: string): void {
   if (!existsSync(join(dist, 'src', 'cli.js'))) throw new Error(`${dist} is not there: run "npm run build" first.`);
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   mkdirSync(join(root, APP), { recursive: true });
-  for (const name of ['dist/web', 'dist/docs', 'dist/apps', 'dist/src/app/stdio.bundle.cjs', 'php'])
-    symlinkSync(resolve(name), join(root, name));
+  for (const name of ['dist/web', 'dist/docs', 'dist/apps', 'php']) symlinkSync(resolve(name), join(root, name));
 }
