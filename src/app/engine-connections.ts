@@ -57,7 +57,12 @@ export async function openChild(
   });
   if (sharedKey === undefined) return child;
   const generateKey = async () => sharedKey;
-  return { ...child, generateKey, bulk: () => ({ ...child.bulk(), generateKey }) };
+  return {
+    ...child,
+    generateKey,
+    bulk: () => ({ ...child.bulk(), generateKey }),
+    many: () => ({ ...child.many(), generateKey }),
+  };
 }
 
 export async function openGuards(child: ChildSites, clock: Clock): Promise<SiteGuards> {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { LatencyBook } from '../../src/outbound/child/pacing/latency.js';
 import { type PaceClock, type PaceLimits, Pacer } from '../../src/outbound/child/pacing/pacer.js';
+import type { Turn } from '../../src/outbound/child/pacing/types.js';
 import { ChildFailure } from '../../src/outbound/child/port.js';
 import { random } from '../support/processes/program.js';
 
@@ -250,20 +251,20 @@ describe('fairness', () => {
     expect(lonelyAfter).toBeLessThan(100);
   });
 
-  it('a live call goes before bulk work that waited longer', async () => {
+  it('a call for one site goes before those of a look at many, and both before bulk work that waited longer', async () => {
     const clock = new VirtualClock();
     const pacer = new Pacer(limits(1, 1), clock);
     const order: string[] = [];
-    const add = (site: string, host: string, live: boolean): Promise<void> =>
-      pacer.run({ host, site, live }, async () => {
+    const add = (site: string, host: string, turn: Turn): Promise<void> =>
+      pacer.run({ host, site, turn }, async () => {
         order.push(site);
         await clock.sleep(10);
       });
-    for (const n of [1, 2, 3, 4, 5]) void add(`bulk${n}`, 'h', false);
-    void add('live', 'h', true);
+    for (const n of [1, 2]) void add(`bulk${n}`, 'h', 'bulk');
+    for (const n of [1, 2]) void add(`many${n}`, n === 1 ? 'h' : 'g', 'many');
+    void add('one', 'h', 'one');
     await clock.drain();
-    expect(order.indexOf('live')).toBe(1);
-    expect(order).toHaveLength(6);
+    expect(order).toEqual(['bulk1', 'one', 'many1', 'many2', 'bulk2']);
   });
 });
 

@@ -9,6 +9,7 @@ import { requireModule } from '../settings/modules.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type DayRange, requireRange, siteRange } from './day-range.js';
 import { type LiveError, type LiveFilter, readFromSites, resolveLiveSites, withLiveSite } from './live-content.js';
+import { inTurn } from './reading-turns.js';
 
 export interface CommentQuery extends Partial<DayRange> {
   status: CommentStatus | 'all';
@@ -42,8 +43,8 @@ export async function listComments(ctx: Ctx, choice: LiveFilter, query: CommentQ
 export async function siteComments(caller: Ctx, site: SiteRow, query: CommentQuery): Promise<ContentAnswer<Comment>> {
   requireModule(caller, 'comments');
   requireRange(query);
-  const value = await withLiveSite(caller, site.id, 'read', (ctx, connection, target) =>
-    commentsOf(ctx, target, connection, query),
+  const value = await inTurn(caller, 'one', () =>
+    withLiveSite(caller, site.id, 'read', (ctx, connection, target) => commentsOf(ctx, target, connection, query)),
   );
   return { ...bySiteUrl([{ site, value }]), errors: [] };
 }

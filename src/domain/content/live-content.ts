@@ -18,6 +18,7 @@ import {
 } from '../sites/load.js';
 import { resolveSites, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
+import { inTurn } from './reading-turns.js';
 
 /** The union of these sites; all three empty = every site. */
 export interface LiveFilter {
@@ -77,23 +78,29 @@ export type SiteRequest<T> = (
   connection: SiteConnection,
 ) => Promise<{ value: T; weight: number }>;
 
+export interface Answers<T> {
+  answers: { site: SiteRow; value: T }[];
+  errors: LiveError[];
+}
+
 /**
  * Queries many sites in parallel, within the limits of the child connection and the time of a direct call. Sites that
  * failed, are suspended or disconnected, or were not reached in time are listed in `errors`, in the order of the sites.
- * Throws only if the caller gave up.
+ * Throws only if the caller gave up, or has too many such reads at once.
  */
-export async function readFromSites<T>(
-  ctx: Ctx,
-  selection: LiveSelection,
-  ask: SiteRequest<T>,
-): Promise<{ answers: { site: SiteRow; value: T }[]; errors: LiveError[] }> {
+export function readFromSites<T>(ctx: Ctx, selection: LiveSelection, ask: SiteRequest<T>): Promise<Answers<T>> {
+  return inTurn(ctx, 'many', () => readNow(ctx, selection, ask));
+}
+
+async function readNow<T>(ctx: Ctx, selection: LiveSelection, ask: SiteRequest<T>): Promise<Answers<T>> {
   const { sites, named = true } = selection;
   const targets = await loadSites(
     ctx,
     sites.map((site) => site.id),
   );
   const deadline = ctx.clock.deadline(ctx.config.direct_call_ms);
-  const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]) };
+  const signal = AbortSignal.any([ctx.signal, deadline.signal]);
+  const limited: Ctx = { ...ctx, child: ctx.child.many(), signal };
   const room = { left: MAX_ANSWER };
   const outcomes: ({ value: T } | { error: ServiceError })[] = [];
   try {

@@ -9,6 +9,7 @@ import type { LoadedSite } from '../sites/load.js';
 import { bySiteUrl, type ContentAnswer, dateOf, newestFirst, siteFields } from './comments.js';
 import { type DayRange, requireRange, siteRange } from './day-range.js';
 import { type LiveFilter, readFromSites, resolveLiveSites, withLiveSite } from './live-content.js';
+import { inTurn } from './reading-turns.js';
 
 export interface PostQuery extends Partial<DayRange> {
   /** Substring of title, text or both; blank = no filter. */
@@ -63,16 +64,18 @@ async function postsOf(
  * One complete post. Throws `post_not_exist` 404. The child shows one only as its editor does, which locks it for others
  * until `releaseLock`: for the site this is a write, refused on trial, and two at once would each restore the other's lock.
  */
-export async function getPost(caller: Ctx, site: SiteRow, id: number): Promise<PostDetail> {
-  return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
-    const post = await readPost(ctx, connection, id);
-    const { thumbnail_id: _id, edit_lock, status_before_trash: _status, ...shown } = post;
-    const [facts] = await Promise.all([
-      listFacts(ctx, site, connection, post),
-      releaseLock(ctx, connection, id, edit_lock),
-    ]);
-    return { ...shown, ...facts };
-  });
+export function getPost(caller: Ctx, site: SiteRow, id: number): Promise<PostDetail> {
+  return inTurn(caller, 'one', () =>
+    withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
+      const post = await readPost(ctx, connection, id);
+      const { thumbnail_id: _id, edit_lock, status_before_trash: _status, ...shown } = post;
+      const [facts] = await Promise.all([
+        listFacts(ctx, site, connection, post),
+        releaseLock(ctx, connection, id, edit_lock),
+      ]);
+      return { ...shown, ...facts };
+    }),
+  );
 }
 
 /** The post as an editor opens it. Reading sets our user's edit lock on it: `releaseLock` removes it. */

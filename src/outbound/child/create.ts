@@ -131,11 +131,13 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
     bulk: (): ChildSites => bulk,
+    many: (): ChildSites => many,
     leftRunning: (siteId: number) => unfinishedChanges.of(siteId),
     expedite: (siteId: number) => pacer.expedite(siteId),
   };
-  const bulk: ChildSites = { ...createCalls({ ...parts, live: false }), ...shared };
-  return { ...createCalls({ ...parts, live: true }), ...shared };
+  const bulk: ChildSites = { ...createCalls({ ...parts, turn: 'bulk' }), ...shared };
+  const many: ChildSites = { ...createCalls({ ...parts, turn: 'many' }), ...shared };
+  return { ...createCalls({ ...parts, turn: 'one' }), ...shared };
 }
 
 function clientSettings(options: ChildSitesOptions): ChildClientSettings {

@@ -356,8 +356,10 @@ export interface ChildSites extends ChildContent, ChildPackages {
   exchange(site: ChildConnection, name: string, request: WireRequest): Promise<WireAnswer>;
   /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which users wait. */
   bulk(): ChildSites;
+  /** The same port for calls to many sites at once: they yield to those to one site, and go before those of jobs. */
+  many(): ChildSites;
   /**
-   * Treats the calls of a site as live ones, whichever port made them: a user waits for the work they belong to.
+   * The calls of a site go first, whichever port made them: a user waits for the work they belong to.
    * @returns a function that ends it
    */
   expedite(siteId: number): () => void;

@@ -1,5 +1,5 @@
 import { Heap } from './heap.js';
-import type { CallKind } from './types.js';
+import { type CallKind, TURNS, type Turn } from './types.js';
 
 /** A call that waits for its turn. */
 export interface Waiter {
@@ -10,7 +10,7 @@ export interface Waiter {
   readonly estimate: number;
   readonly order: number;
   /** Only the lane changes it. */
-  live: boolean;
+  turn: Turn;
   waiting: boolean;
   readonly start: () => void;
   readonly cancel: () => void;
@@ -46,30 +46,46 @@ export class Host {
 /** The calls of one kind that wait for one host. */
 class Lane {
   waiting = 0;
-  live = 0;
-  readonly #live = new Heap<Waiter>(longestFirst);
-  readonly #bulk = new Heap<Waiter>(longestFirst);
+  readonly #waitingOf: Record<Turn, number> = { one: 0, many: 0, bulk: 0 };
+  readonly #queues: Readonly<Record<Turn, Heap<Waiter>>> = {
+    one: new Heap(longestFirst),
+    many: new Heap(longestFirst),
+    bulk: new Heap(longestFirst),
+  };
+
+  /** The place of its most urgent calls in the order of turns. */
+  get rank(): number {
+    return TURNS.findIndex((turn) => this.#waitingOf[turn] > 0);
+  }
 
   add(waiter: Waiter): void {
     this.waiting++;
-    if (waiter.live) this.live++;
-    (waiter.live ? this.#live : this.#bulk).push(waiter);
+    this.#waitingOf[waiter.turn]++;
+    this.#queues[waiter.turn].push(waiter);
   }
 
-  /** Moves a waiting call to the live ones. */
+  /** Takes a call out of the counts; it stays in its queue until it comes up there. */
+  leave({ turn }: Waiter): void {
+    this.waiting--;
+    this.#waitingOf[turn]--;
+  }
+
+  /** Moves a waiting call to the most urgent ones. */
   expedite(waiter: Waiter): void {
-    if (waiter.live) return;
-    waiter.live = true;
-    this.live++;
-    this.#live.push(waiter);
+    if (waiter.turn === 'one') return;
+    this.#waitingOf[waiter.turn]--;
+    waiter.turn = 'one';
+    this.#waitingOf.one++;
+    this.#queues.one.push(waiter);
   }
 
-  /** The next waiting call, live ones first. It is not removed from the counts yet. */
+  /** The next waiting call, the most urgent ones first. It is not removed from the counts yet. */
   next(): Waiter | undefined {
-    for (const queue of [this.#live, this.#bulk]) {
+    for (const turn of TURNS) {
+      const queue = this.#queues[turn];
       for (let waiter = queue.pop(); waiter !== undefined; waiter = queue.pop()) {
-        // An expedited call is in both queues.
-        if (waiter.waiting && waiter.live === (queue === this.#live)) return waiter;
+        // An expedited call is in two queues.
+        if (waiter.waiting && waiter.turn === turn) return waiter;
       }
     }
     return undefined;

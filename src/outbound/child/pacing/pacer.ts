@@ -18,12 +18,12 @@ const FAIR_LOOKS_AT = 64;
 interface Ready {
   host: Host;
   version: number;
-  live: boolean;
+  rank: number;
   work: number;
 }
 
 function sooner(a: Ready, b: Ready): boolean {
-  return a.live !== b.live ? a.live : a.work > b.work;
+  return a.rank !== b.rank ? a.rank < b.rank : a.work > b.work;
 }
 
 /**
@@ -38,7 +38,7 @@ export class Pacer {
   readonly #hosts = new Map<string, Host>();
   /** In the order of arrival. */
   readonly #waiters = new Set<Waiter>();
-  /** Sites whose calls are treated as live ones, and how many callers wait for that. */
+  /** Sites whose calls go first, and how many callers wait for that. */
   readonly #expedited = new Map<number, number>();
   readonly #ready: Record<CallKind, Heap<Ready>> = {
     sync: new Heap(sooner),
@@ -102,7 +102,7 @@ export class Pacer {
   }
 
   /**
-   * Treats the calls of a site as live: a user waits for the work that makes them.
+   * The calls of a site go first from now on: a user waits for the work that makes them.
    * @returns a function that ends it
    */
   expedite(siteId: number): () => void {
@@ -142,9 +142,9 @@ export class Pacer {
         resolve(host);
       };
       const estimate = this.#latency.estimate(site, key);
-      const live = request.live === true || this.#expedited.has(site_id);
+      const turn = this.#expedited.has(site_id) ? 'one' : (request.turn ?? 'bulk');
       const order = this.#arrived++;
-      const waiter: Waiter = { host, kind, site_id, estimate, order, live, waiting: true, start, cancel };
+      const waiter: Waiter = { host, kind, site_id, estimate, order, turn, waiting: true, start, cancel };
       signal?.addEventListener('abort', cancel, { once: true });
       host.waiting++;
       host.work += estimate;
@@ -170,9 +170,7 @@ export class Pacer {
     const { host } = waiter;
     host.waiting--;
     host.work -= waiter.estimate;
-    const lane = host.lane(waiter.kind);
-    lane.waiting--;
-    if (waiter.live) lane.live--;
+    host.lane(waiter.kind).leave(waiter);
   }
 
   /** Files the host again after a change. */
@@ -188,7 +186,7 @@ export class Pacer {
     } else if (host.running < this.#placesOf(host)) {
       for (const [kind, lane] of host.lanes) {
         if (lane.waiting === 0) continue;
-        this.#ready[kind].push({ host, version: host.version, live: lane.live > 0, work: host.work });
+        this.#ready[kind].push({ host, version: host.version, rank: lane.rank, work: host.work });
       }
     }
   }

@@ -4,6 +4,10 @@ import type { Clock } from '../../../runtime/clock.js';
 export type CallKind = 'sync' | 'update' | 'other';
 export const CALL_KINDS = ['sync', 'update', 'other'] as const satisfies readonly CallKind[];
 
+/** Who waits for a call, the most urgent first: a user for one site, a user for many, nobody (jobs and the schedule). */
+export type Turn = 'one' | 'many' | 'bulk';
+export const TURNS = ['one', 'many', 'bulk'] as const satisfies readonly Turn[];
+
 export interface PaceLimits {
   /** Total concurrent calls. */
   concurrency: number;
@@ -33,8 +37,8 @@ export interface PaceRequest {
   site_id?: number | undefined;
   /** Default other. */
   kind?: CallKind | undefined;
-  /** A user waits: goes before bulk work. */
-  live?: boolean | undefined;
+  /** Default bulk. */
+  turn?: Turn | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { ChildFailure, type FailureKind } from '../failure.js';
-import type { CallKind } from '../pacing/types.js';
+import type { CallKind, Turn } from '../pacing/types.js';
 import type { CallOptions, ChildAddress, ChildParams, Door, VisitMethod } from '../port.js';
 
 /** One call of a child function. */
@@ -20,8 +20,7 @@ export interface ChildCall {
   timeoutMs: number;
   /** The kind whose limit applies, besides the limit for all calls. */
   kind?: CallKind | undefined;
-  /** A user waits for it: goes before bulk calls. */
-  live: boolean;
+  turn: Turn;
   options: CallOptions | undefined;
   /** The method of a visit; default GET. */
   visitBy?: VisitMethod | undefined;

@@ -1,6 +1,6 @@
 import { isMaintenancePage } from '../../maintenance-page.js';
 import { ChildFailure } from '../failure.js';
-import type { CallKind } from '../pacing/types.js';
+import type { CallKind, Turn } from '../pacing/types.js';
 import type {
   CallOptions,
   ChildActionAnswer,
@@ -45,8 +45,8 @@ function requireWritable(site: ChildAddress & { reads_only?: boolean | undefined
 
 export interface CallsOptions {
   client: ChildClient;
-  /** See `ChildCall.live`; applies to every call made through these. */
-  live: boolean;
+  /** Of every call made through these. */
+  turn: Turn;
   /** The `server` string of this dashboard, the same in every call (child protocol §3.2). */
   server: string;
   /** Milliseconds for calls that download and install. */
@@ -58,8 +58,10 @@ export interface CallsOptions {
 }
 
 /** The typed calls of the port over a client. */
-export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk' | 'expedite' | 'leftRunning'> {
-  const { client, live, server, updateTimeoutMs, onAnswer, beforeChange, close } = parts;
+export function createCalls(
+  parts: CallsOptions,
+): Omit<ChildSites, 'configure' | 'bulk' | 'many' | 'expedite' | 'leftRunning'> {
+  const { client, turn, server, updateTimeoutMs, onAnswer, beforeChange, close } = parts;
   const beginChange = async (site: Parameters<typeof requireWritable>[0]) => {
     requireWritable(site);
     await beforeChange?.();
@@ -73,7 +75,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     params: {},
     read: false,
     timeoutMs: options?.timeoutMs ?? client.settings.callTimeoutMs,
-    live,
+    turn,
     options,
   });
 
@@ -97,7 +99,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
       read: READS.has(fn),
       timeoutMs: options?.timeoutMs ?? timeoutMs,
       kind,
-      live,
+      turn,
       options,
     });
     const failure = answerFailure(value, fn);
@@ -221,7 +223,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     async exchange(site, name, request) {
       await beginChange(site);
       // Before bulk calls: a site that is down waits for it.
-      return client.exchange({ ...unsigned(site, name, '', request), site_id: site.site_id, live: true }, request);
+      return client.exchange({ ...unsigned(site, name, '', request), site_id: site.site_id, turn: 'one' }, request);
     },
 
     visit: (at, options) =>

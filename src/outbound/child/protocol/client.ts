@@ -171,8 +171,8 @@ export class ChildClient {
       const url = siteUrl(call.at.url);
       const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), call.at.ipv4_only), signal));
       await unlessAborted(sharedLimits.join(), signal);
-      const { kind, fn, site_id, live } = call;
-      const request = { host, site: `${fn} ${url.href}`, site_id, kind, live, signal };
+      const { kind, fn, site_id, turn } = call;
+      const request = { host, site: `${fn} ${url.href}`, site_id, kind, turn, signal };
       const result = await pacer.run(request, () => {
         trip.began = now();
         trip.queued_ms = trip.began - asked;

@@ -1,0 +1,76 @@
+/** Logins that may only read and ask for much at once: what is left of the sites for all others. */
+
+import { expect, it } from 'vitest';
+import { SYSTEM } from '../support/harness.js';
+import { holdBack } from '../support/hold-back.js';
+import { type RestApp, restApp } from './client.js';
+
+const SITES = 6;
+const CONTENT = /comment|post/;
+
+/** Connected sites of which one is called at a time, and which hold back their content. */
+async function busyApp() {
+  const app = await restApp({ sites: SITES, config: { concurrency: 1 } });
+  const sites = Array.from({ length: SITES }, (_, index) => app.fleet.site(index));
+  const ids: number[] = [];
+  for (const index of sites.keys()) ids.push(await app.connect(index));
+  const held = sites.map((site) => holdBack(site, CONTENT));
+  return {
+    app,
+    ids,
+    /** Resolves when a site was asked for content. */
+    waiting: Promise.race(held.map(({ waiting }) => waiting)),
+    letGo: () => {
+      for (const each of held) each.letGo();
+    },
+    /** How many sites were asked for content until now. */
+    asked: () => sites.filter(({ calls }) => calls.some(({ function: name }) => CONTENT.test(name))).length,
+  };
+}
+
+/** Calls that wait for their turn. */
+function queued({ service }: RestApp): number {
+  const { child } = service.ctx({ actor: SYSTEM, request_id: 'test', signal: new AbortController().signal });
+  return (child as unknown as { load(): { queued: number } }).load().queued;
+}
+
+it.each(['/comments', '/posts'])('what reads from all sites yields to a call to one: %s', async (path) => {
+  const { app, ids, waiting, letGo, asked } = await busyApp();
+  const reading = app.rest(`GET ${path}`, { token: app.tokens.read });
+  await waiting;
+  await expect.poll(() => queued(app)).toBe(SITES - 1);
+  const checked = app.rest(`POST /sites/${ids[SITES - 1]}/check`).then(({ status }) => ({ status, before: asked() }));
+  await expect.poll(() => queued(app)).toBe(SITES);
+  letGo();
+  // Every eighth place is that of who waits longest.
+  expect(await checked).toEqual({ status: 200, before: expect.toSatisfy((sites: number) => sites <= 2) });
+  expect((await reading).status).toBe(200);
+  expect(asked()).toBe(SITES);
+});
+
+it('a login reads from many sites twice at a time; some calls wait, more are refused, and others are not concerned', async () => {
+  const { app, waiting, letGo } = await busyApp();
+  const { read, write } = { read: app.tokens.read, write: app.tokens.read_write };
+  const reads = Array.from({ length: 10 }, () => app.rest('GET /comments', { token: read }));
+  await waiting;
+  await expect.poll(() => queued(app)).toBe(2 * SITES - 1);
+  const refused = await app.rest('GET /posts', { token: read });
+  expect(refused).toMatchObject({ status: 429, body: { code: 'svc_rest_too_many_requests' } });
+  expect(refused.headers.get('retry-after')).toBe('30');
+  const other = app.rest('GET /posts', { token: write });
+  await expect.poll(() => queued(app)).toBe(3 * SITES - 1);
+  letGo();
+  expect((await Promise.all([other, ...reads])).map(({ status }) => status)).toEqual(Array(11).fill(200));
+  expect((await app.rest('GET /comments', { token: read })).status).toBe(200);
+});
+
+it('of reads of single sites, ten of one login run at a time', async () => {
+  const { app, ids, waiting, letGo } = await busyApp();
+  const reads = Array.from({ length: 30 }, (_, n) =>
+    app.rest(`GET /comments/${ids[n % SITES]}`, { token: app.tokens.read }),
+  );
+  await waiting;
+  await expect.poll(() => queued(app)).toBe(9);
+  letGo();
+  expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(Array(30).fill(200));
+});
