@@ -30,13 +30,15 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
   const keys = keysFor(config, options);
   const done = await withDatabase(config, async ({ db }) => {
     await refuseWhileServed(db, options);
-    const present = keys.present.length === 0 ? undefined : createVault(keys.present);
+    const known = keys.present();
+    const present = known.length === 0 ? undefined : createVault(known);
     const forgotten = options.lostKey === true ? await forgetUnreadable(db, present) : 0;
     await refuseUnreadable(db, present, config);
     if (present === undefined && options.lostKey !== true)
       throw new CommandError('There is no secret key yet. "serve" creates one on its first start.');
     const next = keys.next();
-    const vault = createVault([next, ...keys.present]);
+    // Read again: another run may have ended meanwhile.
+    const vault = createVault([next, ...keys.present(), ...known]);
     const instance = createInstance(db);
     const used = await instance.secretKey();
     try {
@@ -49,8 +51,8 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
       throw error;
     }
   });
-  keys.done();
   const { next, forgotten, resealed } = done;
+  keys.done(next);
   if (options.json === true) printJson({ key_id: next.id, resealed, forgotten });
   else {
     if (forgotten > 0) say(`Removed ${forgotten} records that no key can decrypt. Their sites must be added again.`);
@@ -84,14 +86,14 @@ async function inUse(db: Db, { id }: VaultKey): Promise<boolean> {
 }
 
 interface Keys {
-  /** The keys that can open the present secrets. */
-  present: readonly VaultKey[];
+  /** The keys that can open the present secrets, as they are now. */
+  present(): readonly VaultKey[];
   /** The key to seal with; this call creates its file. */
   next(): VaultKey;
   /** Removes the file created by `next`. */
   undo(): void;
-  /** Replaces the old key with the new one. */
-  done(): void;
+  /** Replaces the old key with the new one, unless another run has done so. */
+  done(next: VaultKey): void;
 }
 
 function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
@@ -103,17 +105,26 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
       );
     }
     const old = oldKey === undefined ? [] : [named(loadKey(oldKey))];
-    return { present: [next, ...old], next: () => next, undo: () => undefined, done: () => undefined };
+    return { present: () => [next, ...old], next: () => next, undo: () => undefined, done: () => undefined };
   }
   const file = config.secret_key_file;
   if (file === null) throw new CommandError('Name the key: set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.');
   const pending = nextKeyFile(file);
-  // Left by an interrupted run: part of the secrets may be sealed with it.
-  const kept = existsSync(pending);
+  // One that was there is of an interrupted run, or of one that goes on: part of the secrets may be sealed with it.
+  let made = false;
   return {
-    present: presentKeys(config),
-    next: () => keyFile(pending),
-    undo: () => (kept ? undefined : rmSync(pending, { force: true })),
-    done: () => renameSync(pending, file),
+    present: () => presentKeys(config),
+    next: () => {
+      const key = keyFile(pending);
+      made = key.created;
+      return key;
+    },
+    undo: () => (made ? rmSync(pending, { force: true }) : undefined),
+    done: ({ id }) => {
+      // A file that another run has made since is the only one with its key.
+      if (existsSync(pending) && keyFile(pending).id === id) renameSync(pending, file);
+      else if (!existsSync(file) || keyFile(file).id !== id)
+        throw new CommandError('Another run replaces the key at the same time. Both keys are kept: run this again.');
+    },
   };
 }

@@ -99,6 +99,19 @@ it('opens with both keys when it was cut off, and the next run goes on', async (
   expect(await survey(await open())).toMatchObject({ unreadable: 0, keys: [{ id: next.id }] });
 });
 
+it('runs twice at the same time, and what is left is one key that opens everything', async () => {
+  const { config, token, answer } = await used();
+  await Promise.all([rotateKey(config, {}), rotateKey(config, {})]);
+  expect(existsSync(nextKeyFile(file))).toBe(false);
+  const again = await open();
+  expect(await surveySealed(again.db, presentVault(config))).toMatchObject({
+    unreadable: 0,
+    sealed: expect.any(Number),
+  });
+  expect(await once(again, token)).toBe(answer);
+  await again.close();
+});
+
 it('refused, it changes nothing and leaves no new key', async () => {
   const { config } = await used();
   const serving = await open();
