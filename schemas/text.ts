@@ -53,6 +53,14 @@ const HTML = new RegExp(`</?(?:${ELEMENTS})(?=[\\s/>])[^<>]*>|<[A-Za-z][^<>=]*=[
 const HTML_OPENING = new RegExp(`<(?=[/!?]|(?:${ELEMENTS})(?![\\w-])|[A-Za-z][^>=]{0,300}=)`, 'gi');
 /** Control, private-use and surrogate code points, and invisible format ones (bidi overrides, tag characters, BOM …). */
 const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
+/**
+ * In a line also all others without a sign of their own, such as fillers. Joiners and the choice of emoji belong to
+ * words, but several in a row only hide something.
+ */
+const UNSEEN =
+  /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|\u2800|(?!\u200C|\u200D|\uFE0E|\uFE0F|[\u180B-\u180D]|\u180F)(?:\p{Cf}|\p{Default_Ignorable_Code_Point})|(?<=\u200C|\u200D)(?:\u200C|\u200D|\uFE0E|\uFE0F)|(?<=\uFE0E|\uFE0F)(?:\uFE0E|\uFE0F)/gu;
+/** What is not seen at the beginning of a line, whatever follows. */
+const UNSEEN_START = /^(?: |\u200C|\u200D|\uFE0E|\uFE0F|[\u180B-\u180D]|\u180F)+/;
 
 /** Decodes HTML entities in one pass: `&amp;lt;` becomes `&lt;`, never `<`. Unknown ones stay. */
 export function decodeEntities(text: string): string {
@@ -85,7 +93,7 @@ const PRINTABLE = /^[ -~]*$/;
 
 /** Before tags are searched: an invisible character inside one would hide it. */
 function visible(text: string): string {
-  return PRINTABLE.test(text) ? text : text.replace(/\s+/g, ' ').replace(INVISIBLE, '');
+  return PRINTABLE.test(text) ? text : text.replace(/\s+/g, ' ').replace(UNSEEN, '');
 }
 
 function withoutMarkup(text: string): string {
@@ -119,7 +127,7 @@ function withoutHtml(text: string): string {
 export function cleanLine(text: string, max: number): string {
   let line = visible(text);
   if (line.includes('  ')) line = line.replace(/ {2,}/g, ' ');
-  return cut(line.trim(), max);
+  return cut(line.replace(UNSEEN_START, '').trimEnd(), max);
 }
 
 /** JSON whose invisible characters are escapes, as they were sent: the same data, and no terminal acts on them. */

@@ -328,6 +328,14 @@ describe('text of strangers', () => {
     ['&lt;img src=x onerror=a() &lt;/b 1 &lt; 2 &lt;3', 'img src=x onerror=a() /b 1 < 2 <3'],
     ['<b>a</b> &lt;c&gt; <a', 'a <c> a'],
     ['<\0script>a</\u200bscript> &lt;&#8203;b&gt; <\u202eb>', ''],
+    // Nothing is seen of these: what has only such a name would have none.
+    ['\u3164\u2800 \u115f\u1160\uffa0\u034f\u17b4\u180e\u200d\ufe0f', ''],
+    ['\u200d\ufe0f Shop\ufe01\ufe02\ufe0f\ufe0e\u200d\u200c\u200d', 'Shop\ufe0f\u200d'],
+    // What belongs to words and pictures stays.
+    [
+      '\u2764\ufe0f\u200d\u{1f525} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
+      '\u2764\ufe0f\u200d\u{1f525} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
+    ],
     ['<scr<b>ipt>x<a', 'x a'],
     ['a <script>alert(1)</script> b', 'a b'],
     ['1 < 2 && 3 > 2', '1 < 2 && 3 > 2'],
