@@ -8,7 +8,9 @@ import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import { createMailer } from '../../src/outbound/mail/smtp.js';
 import type { NewAlert } from '../../src/store/monitoring/alerts.js';
 import { bareSite } from '../support/bare-site.js';
+import { launchChromium } from '../support/chromium.js';
 import { SYSTEM, type TestApp, testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { type Mailbox, mailbox } from '../support/smtp.js';
 
 let box: Mailbox;
@@ -234,16 +236,16 @@ describe('an alert', () => {
     await readers('vulnerability');
     const found = (item: string, severity: string | null, fixed_in: string | null) =>
       alert('vulnerability.found', { item, version: '1.0', severity, fixed_in, count: 1, name: 'Shop' });
-    await tell(found('Forms', null, null), found('Cart', 'critical', '1.1'), found('Maps', 'medium', '1.2'));
+    await tell(found('Contact forms', null, null), found('Cart', 'critical', '1.1'), found('Maps', 'medium', '1.2'));
     expect(await sendMail(ctx())).toBe('1 sent, 0 not');
     const [mail] = box.mails;
-    expect(mail?.headers.subject).toBe('Known vulnerabilities on 1 site: Forms, Cart, Maps');
+    expect(mail?.headers.subject).toBe('Known vulnerabilities on 1 site: "Contact forms", Cart, Maps');
     expect(mail?.text).toContain(
       [
         'Most severe first',
         `- critical · Cart 1.0 · ${address()} · 1.1`,
         `- medium · Maps 1.0 · ${address()} · 1.2`,
-        `- not rated · Forms 1.0 · ${address()} · no fixed version is known`,
+        `- not rated · Contact forms 1.0 · ${address()} · no fixed version is known`,
       ].join('\n'),
     );
     await tell(found('Tables', 'high', '1.1'));
@@ -257,6 +259,21 @@ describe('an alert', () => {
     await sendMail(ctx());
     expect(box.mails[2]?.headers.subject).toBe('3 vulnerabilities became known on 2 sites. Rated critical: 1.');
     expect(box.mails[2]?.text).toContain('- critical · Cart 1.0 · shop.example\nAnd 21 more.');
+  });
+
+  test('a mail is no wider than its window, whatever a site calls itself', needs('chromium'), async () => {
+    await readers('uptime');
+    await rename('W'.repeat(200));
+    await tell(alert('monitor.down', { msg: 'x'.repeat(200) }));
+    await sendMail(ctx());
+    const browser = await launchChromium();
+    try {
+      const page = await browser.newPage({ viewport: { width: 700, height: 600 } });
+      await page.setContent(String(box.mails[0]?.html));
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(700);
+    } finally {
+      await browser.close();
+    }
   });
 
   test('a subject of the user says the event where it wants to, or at its end', async () => {

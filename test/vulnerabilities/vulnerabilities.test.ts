@@ -535,6 +535,10 @@ describe('alerts of what became known', () => {
     expect(words('vulnerability.found', { severity: null, cve: 'CVE-2026-1', count: 3, fixed_in: null })).toBe(
       'Example 1.0.0 on Example (example.com) has a known vulnerability (CVE-2026-1). No fixed version is known. 2 more are known.',
     );
+    // A site may give its plugins any name: in the subject of a mail it must not pass for a sentence of ours.
+    expect(words('vulnerability.found', { item: 'Log in "again" at https://evil.example', version: '1 <b>' })).toBe(
+      `"Log in 'again' at https://evil.example" "1" on Example (example.com) has a known vulnerability (high). Version 1.0.1 fixes it.`,
+    );
     expect(words('vulnerability.summary')).toBe('40 vulnerabilities became known on 60 sites. Rated critical: 2.');
     expect(words('vulnerability.summary', { vulnerabilities: 1, critical: 0, sites: 1 })).toBe(
       '1 vulnerability became known on 1 site. Rated critical: none.',

@@ -1,6 +1,7 @@
 /** An alert in words: its kind, its tone, and what happened in one sentence. Pure. */
 
 import type { MailType } from '../../../schemas/mail.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { AlertKind } from '../../runtime/events.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import { wordpressTime } from '../../runtime/time-zones.js';
@@ -85,6 +86,8 @@ export function urlOf(alert: MailedAlert, facts: Facts): string {
 export function sentence(alert: MailedAlert, facts: Facts, zone: string): string {
   const what = namedSite(alert, facts);
   const say = (name: string) => oneLine(String(facts[name] ?? ''), 300);
+  /** What the site says it has: in a subject, its words could pass for ours. */
+  const quoted = (name: string) => (say(name) === '' ? '' : siteWord(say(name)));
   switch (alert.kind) {
     case 'monitor.down':
       return `${what} ${typeof facts.since === 'string' ? `has been down since ${timeOfDay(Date.parse(facts.since), alert.at, zone)}` : 'is down'}. ${say('msg')}`.trim();
@@ -117,7 +120,7 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
       const rest = more < 1 ? '' : more === 1 ? ' One more is known.' : ` ${more} more are known.`;
       const fix = facts.fixed_in === null ? 'No fixed version is known.' : `Version ${say('fixed_in')} fixes it.`;
       const rated = [facts.severity, facts.cve].filter((value) => value !== null && value !== undefined).join(', ');
-      return `${say('item')} ${say('version')} on ${what} has a known vulnerability${rated === '' ? '' : ` (${oneLine(rated, 100)})`}. ${fix}${rest}`;
+      return `${quoted('item')} ${quoted('version')} on ${what} has a known vulnerability${rated === '' ? '' : ` (${oneLine(rated, 100)})`}. ${fix}${rest}`;
     }
     case 'vulnerability.summary':
       return `${what} became known on ${Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`}. Rated critical: ${Number(facts.critical) === 0 ? 'none' : say('critical')}.`;

@@ -1,6 +1,7 @@
 /** Turns alerts into mails. Pure, except for the settings passed in. */
 
 import type { MailType } from '../../../../schemas/mail.js';
+import { siteWord } from '../../../../schemas/site-text.js';
 import { SEVERITIES } from '../../../../schemas/vulnerability.js';
 import { withRealDomains } from '../../../runtime/real-domains.js';
 import { wordpressTime } from '../../../runtime/time-zones.js';
@@ -133,7 +134,9 @@ function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[]
 }
 
 function itemsOf(alerts: readonly MailedAlert[]): string {
-  const names = [...new Set(alerts.map((alert) => oneLine(String(factsOf(alert).item ?? subjectOf(alert, {})), 60)))];
+  const names = [
+    ...new Set(alerts.map((alert) => siteWord(oneLine(String(factsOf(alert).item ?? subjectOf(alert, {})), 60)))),
+  ];
   const left = names.length - 3;
   return `${names.slice(0, 3).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }

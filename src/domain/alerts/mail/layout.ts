@@ -95,7 +95,7 @@ export function renderHtml({ heading, lines, tables, links, tone }: MailContent)
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${heading}</title><style>${DARK}</style></head>
 <body class="page" style="margin:0;padding:24px 12px;background:#f3f4f6;color:#374151;${FONT}">
-<div class="card" style="max-width:640px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;border-top:4px solid ${tone === undefined ? NO_TONE : TONE_COLOURS[tone]};border-radius:8px;padding:24px">
+<div class="card" style="max-width:640px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;border-top:4px solid ${tone === undefined ? NO_TONE : TONE_COLOURS[tone]};border-radius:8px;padding:24px;overflow-wrap:anywhere">
 <h1 class="strong" style="margin:0 0 16px;font-size:20px;line-height:1.3;color:#111827">${heading}</h1>
 ${lines.map((line) => html`<p style="margin:0 0 12px;font-size:15px;line-height:1.5">${line}</p>\n`)}
 ${linksHtml(webLinks(links))}
