@@ -59,6 +59,8 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
   let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
     prepared = await prepare(config, source, fresh, last);
+    // One may have started meanwhile: what it stored would be in the file that is set aside.
+    if (options.force !== true) await refuseWhileServed(config, target);
   } catch (error) {
     for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
     throw error instanceof StorageError && error.kind === 'corrupt' ? unreadable(source, error) : error;
