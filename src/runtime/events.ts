@@ -174,6 +174,8 @@ type MatterEvents = { 'matter.marked': { matter_id: string; title: string; state
 
 /** Events about the service and its records. */
 type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
+  /** A call that had changed something, or may have; `code` says why it failed. */
+  'call.ended': { detail: string } | { code: string };
   'job.queued': JobFacts & { sites: number };
   'job.completed': JobFacts;
   'job.failed': JobFacts;

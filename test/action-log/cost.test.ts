@@ -1,4 +1,7 @@
-/** What the log costs a call, for every operation: one row in the batch of its first change, and reads nothing. */
+/**
+ * What the log costs a call, for every operation: one row in the batch of its first change, and if it contacted sites one
+ * about its end in the batch of what it did. Reads cost nothing.
+ */
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { approvalRules } from '../../src/domain/approvals/rules.js';
@@ -25,26 +28,34 @@ interface Cost {
   ended: number;
   /** Round trips that only store a row about the call. */
   alone: number;
+  /** All rows of the log, by the round trips that stored them. */
+  rows: string[][];
   /** All that was stored and read, but what the recorder of events does. */
   trips: number;
   statements: number;
 }
 
-/** Which row about a call a statement stores. */
-const rowOf = ({ sql, args }: Statement) =>
-  sql.includes('INTO action_log (') ? (/"context":"call","action":"(\w+)"/.exec(String(args[0]))?.[1] ?? 'done') : null;
-/** What the recorder of events does at its own times, and the first look at the end of the log. */
+/** Which rows of the log a statement stores: about a call, or what was done. */
+const rowsOf = ({ sql, args }: Statement) =>
+  sql.includes('INTO action_log (')
+    ? (JSON.parse(String(args[0])) as { context: string; action: string }[]).map(({ context, action }) =>
+        context === 'call' ? action : 'done',
+      )
+    : [];
+/** What the recorder of events does for any call, and the first look at the end of the log. */
 const isOther = (statement: Statement) =>
-  rowOf(statement) === 'done' || /nullif\(name, ''\)|FROM action_log_head/.test(statement.sql);
+  /nullif\(name, ''\)|FROM action_log_head/.test(statement.sql) ||
+  (rowsOf(statement).length > 0 && rowsOf(statement).every((row) => row === 'done'));
 
 function costOf(name: string, { effect, multi }: Operation, reached: boolean, trips: readonly Trip[]): Cost {
   const own = trips.filter((trip) => !trip.every(isOther));
-  const all = own.flat();
-  const rows = (action: string) => all.filter((statement) => rowOf(statement) === action).length;
+  const stored = trips.map((trip) => trip.flatMap(rowsOf)).filter((rows) => rows.length > 0);
+  const count = (action: string) => stored.flat().filter((row) => row === action).length;
+  const aboutCall = (rows: readonly string[]) => rows.length > 0 && !rows.includes('done');
   return {
-    ...{ name, effect, reached, multi, called: rows('called'), ended: rows('ended') },
-    alone: own.filter((trip) => trip.every((statement) => rowOf(statement) !== null)).length,
-    ...{ trips: own.length, statements: all.length },
+    ...{ name, effect, reached, multi, called: count('called'), ended: count('ended') },
+    alone: own.filter((trip) => trip.every((statement) => aboutCall(rowsOf(statement)))).length,
+    ...{ rows: stored, trips: own.length, statements: own.flat().length },
   };
 }
 
@@ -89,6 +100,7 @@ async function costs(context: (ctx: Ctx) => Ctx): Promise<Cost[]> {
     trips.length = 0;
     const before = requests();
     const answer = await operation.call(input, context(withOperation(app.ctx(), operation.id)));
+    await app.call('list-tags');
     found.push(costOf(name, operation, requests() > before, trips));
     return answer;
   });
@@ -140,5 +152,15 @@ describe('the log', () => {
       const most = /^(sync|check|suspend|unsuspend|disconnect|reconnect)-/.test(name) ? [1, 0, 0] : [1, 1, 2];
       expect([name, [called, ended, alone].map((n, at) => n <= Number(most[at]))]).toEqual([name, [true, true, true]]);
     }
+  });
+
+  it('stores the end of a call after all that the call did, and in the batch of that', () => {
+    const acted = logged.filter(({ ended, rows }) => ended > 0 && rows.flat().includes('done'));
+    expect(acted.length).toBeGreaterThan(15);
+    for (const { name, rows } of acted) expect([name, rows.flat().at(-1)]).toEqual([name, 'ended']);
+    // What a slow call did may have been stored before.
+    const together = acted.filter(({ rows }) => rows.at(-1)?.includes('done'));
+    expect(together.length).toBeGreaterThan(acted.length / 2);
+    for (const { name, alone } of together) expect([name, alone <= 1]).toEqual([name, true]);
   });
 });

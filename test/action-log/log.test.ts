@@ -131,8 +131,8 @@ describe('a call that changes something', () => {
     const [called, ended] = (await calls()).slice(-2);
     expect(called).toMatchObject({ action: 'called', operation: 'svc/deactivate-site-plugins-v1' });
     expect(ended).toMatchObject({ action: 'ended', operation: 'svc/deactivate-site-plugins-v1', code: '' });
-    const between = (await rows()).filter(({ id: row }) => Number(row) > Number(called?.id));
-    expect(between.map(({ context, action }) => `${context} ${action}`)).toContain('plugin deactivated');
+    const after = (await rows()).filter(({ id: row }) => Number(row) > Number(called?.id));
+    expect(after.map(({ context, action }) => `${context} ${action}`)).toEqual(['plugin deactivated', 'call ended']);
   });
 
   it('is not logged when it only reads, previews, or is refused before it changes anything', async () => {

@@ -245,6 +245,7 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
     name: group,
     detail: fields.join(', '),
   }),
+  'call.ended': (outcome) => ({ context: 'call', action: 'ended', ...outcome }),
   'rollout.started': rollout('started'),
   'rollout.wave_started': rollout('wave-started'),
   'rollout.wave_ended': rollout('wave-ended'),

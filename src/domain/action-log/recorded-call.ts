@@ -1,10 +1,11 @@
 /**
  * Calls that change something, in the action log: what was asked for by whom, stored with the first change, and how it ended,
- * where that does not follow from it.
+ * where that does not follow from it, stored with what the call did.
  */
 
 import { cleanLine } from '../../../schemas/text.js';
 import { asServiceError } from '../../runtime/errors.js';
+import type { EventFacts } from '../../runtime/events.js';
 import type { Ctx } from '../context.js';
 import { originOf } from '../context.js';
 import { callInput } from './call-input.js';
@@ -18,22 +19,21 @@ const MOST_DETAIL = 255;
  * @throws what the work throws; `svc_storage_*` if the entry cannot be stored, and then nothing was changed
  */
 export function recordedCall<T>(ctx: Ctx, input: unknown, work: () => Promise<T>): Promise<T> {
-  const entry = (action: string, more: { input?: string; detail?: string; code?: string }) => {
-    return { ...originColumns(originOf(ctx)), site_id: null, context: 'call', action, at: ctx.clock.now(), ...more };
+  const origin = originOf(ctx);
+  const entry = {
+    ...originColumns(origin),
+    ...{ site_id: null, context: 'call', action: 'called', input: callInput(input, ctx.operation) },
+    at: ctx.clock.now(),
   };
-  return ctx.store.actionLog.record(entry('called', { input: callInput(input, ctx.operation) }), async (record) => {
-    const end = async (outcome: { detail?: string; code?: string }) => {
-      // What happened has happened: that its end is not noted is not its failure.
-      await ctx.store.actionLog
-        .add([entry('ended', outcome)])
-        .catch((error: unknown) => ctx.log.error({ err: error }, 'the end of a call could not be logged'));
-    };
+  return ctx.store.actionLog.record(entry, async (record) => {
+    // Stored with the events of the call that wait to be stored, before its caller gets the answer.
+    const end = (facts: EventFacts['call.ended']) => ctx.events.from(origin).emit({ name: 'call.ended', facts });
     try {
       const result = await work();
-      if (record.left()) await end({ detail: figuresOf(result) });
+      if (record.left()) end({ detail: figuresOf(result) });
       return result;
     } catch (error) {
-      if (record.stored()) await end({ code: asServiceError(error).code });
+      if (record.stored()) end({ code: asServiceError(error).code });
       throw error;
     }
   });
