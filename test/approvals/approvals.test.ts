@@ -57,6 +57,25 @@ describe('a change that has to be asked for', () => {
     expect(textOf(await call())).toMatch(/^svc_tag_not_found/);
   });
 
+  it('is not asked for again by one who lost the answer of a start, and gets that rollout', async () => {
+    // Nothing carries the rollout out.
+    const own = await ways({ sites: SITES, connected: SITES, jobs: false });
+    await own.rules({ preset: 'careful' });
+    const { plan_id, digest } = await own.app.call('plan-updates', { waves: { canaries: 1, soak_minutes: 60 } });
+    const key = await own.key();
+    const start = (more = {}) => key('POST /rollouts', { plan_id, digest, ...more });
+    const asked = await start();
+    expect(asked.body).toMatchObject({ code: 'svc_approval_required', data: { plan: { already_started: false } } });
+    await own.shell.approve(asked.body.data.approval_id);
+    const { rollout_id } = (await start()).body;
+    expect((await start()).body).toMatchObject({ rollout_id, already_started: true });
+    expect((await start({ dry_run: true })).body).toMatchObject({ already_started: true });
+    expect((await key('GET /approvals?state=waiting')).body.total).toBe(0);
+    // Nor by another caller.
+    const other = await own.key();
+    expect((await other('POST /rollouts', { plan_id, digest })).body).toMatchObject({ rollout_id });
+  });
+
   it('waits over REST and the run endpoint, each for its own caller', async () => {
     const id = await tag();
     const key = await app.key();

@@ -5,7 +5,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { ChangeKind, Mode } from '../../../schemas/approval.js';
-import { cleanLine, cut } from '../../../schemas/text.js';
+import { cleanLine } from '../../../schemas/text.js';
 import { credentialOf, isPerson } from '../../runtime/actor.js';
 import { canonicalJson } from '../../runtime/canonical-json.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -17,15 +17,14 @@ import { recordedCall } from '../action-log/recorded-call.js';
 import { loggedStep, storedStep } from '../action-log/step.js';
 import type { AskedChange, Ctx } from '../context.js';
 import { isApprover } from './approvers.js';
-import { extentOf, type Named, namedSites } from './extent.js';
+import { extentOf, namedSites } from './extent.js';
 import { approvalRules, changesOf, modeOf, strictestFirst } from './rules.js';
+import { shownPlan } from './shown-plan.js';
 
 /** How long a request waits, and how long an approval holds. */
 export const LASTS_MS = 24 * 3600_000;
 const KEPT_MS = 180 * 24 * 3600_000;
 const MOST_WAITING = 100;
-const MOST_PLAN = 20_000;
-const SITES_SHOWN = 20;
 
 /** See `Ctx.change`. */
 export async function approvedChange<T>(ctx: Ctx, call: AskedChange, work: () => Promise<T>): Promise<T> {
@@ -122,6 +121,7 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
   const named = await namedSites(ctx, input);
   // A plan may have to ask the sites: it is made only where it counts them, or is to be shown.
   const counting = named.sites === null ? await call.plan() : undefined;
+  if (isDone(counting)) return null;
   const judged = strictestFirst(
     await Promise.all(
       changes.map(async (one) => {
@@ -134,7 +134,6 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
   if (worst === undefined || worst.mode === 'auto') return null;
   if (worst.mode === 'never') throw never(worst.kind);
   const plan = counting ?? (await call.plan());
-  const shown = shownPlan(named, plan);
   const asker = credentialOf(actor);
   const of = { asker, operation: ctx.operation, input_digest: digestOf(input) };
   const now = ctx.clock.now();
@@ -150,7 +149,7 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
       changes: JSON.stringify(judged.flatMap(({ kind, sites, mode }) => (mode === 'auto' ? [] : [{ kind, sites }]))),
       plan_digest: digestOf(steady([named.sites?.map(({ id }) => id).sort((a, b) => a - b), plan])),
       input: wholeInput(input, ctx.operation),
-      plan: within(shown),
+      plan: shownPlan(named, plan),
       asked_at: now,
       expires_at: now + LASTS_MS,
       in_assistant: rules.in_assistants && actor.via === 'mcp',
@@ -158,6 +157,9 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
     latest: await ctx.store.approvals.latest(of, now),
   };
 }
+
+/** By its plan, the call only gives the answer of an earlier one again: nothing is left for a person to decide. */
+const isDone = (plan: unknown) => (plan as { already_started?: unknown } | undefined)?.already_started === true;
 
 const isRuled = (rule: Readonly<Record<string, Mode>>) => Object.values(rule).some((mode) => mode !== 'auto');
 
@@ -206,19 +208,6 @@ function whyAsked(latest: ApprovalRow | undefined): string {
     default:
       return 'It waits for a person now.';
   }
-}
-
-/** What is shown to the person who approves. */
-function shownPlan({ sites }: Named, plan: unknown): unknown {
-  if (plan !== undefined) return plan;
-  if (sites === null) return {};
-  const shown = sites.slice(0, SITES_SHOWN).map(({ id, url, name }) => ({ id, url, name }));
-  return { sites: shown, total_sites: sites.length };
-}
-
-function within(plan: unknown): string {
-  const text = JSON.stringify(plan) ?? '{}';
-  return text.length <= MOST_PLAN ? text : JSON.stringify({ characters: text.length, begins: cut(text, MOST_PLAN) });
 }
 
 function digestOf(value: unknown): string {

@@ -15,8 +15,8 @@ interface StartInput {
 
 /** What a start would do. Throws as `startRollout`. */
 export async function previewStart(ctx: Ctx, input: StartInput) {
-  const { rollout_id: _, ...view } = await viewOf(ctx, input);
-  return { ...view, dry_run: true, already_started: false };
+  const { rollout_id, ...view } = await viewOf(ctx, input);
+  return { ...view, dry_run: true, already_started: rollout_id !== undefined };
 }
 
 /**

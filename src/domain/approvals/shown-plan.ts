@@ -1,0 +1,35 @@
+/** What a person who approves is shown of a change: its plan, or the sites it names. */
+
+import { cut } from '../../../schemas/text.js';
+import type { Named } from './extent.js';
+
+/** Characters that are kept of a plan: room for the 200 updates that a preview lists. */
+const MOST_PLAN = 60_000;
+const MOST_ITEMS = 200;
+const SITES_SHOWN = 20;
+
+/** JSON of at most `MOST_PLAN` characters. Of lists that are too long it has the first items, and how many more there are. */
+export function shownPlan({ sites }: Named, plan: unknown): string {
+  const shown = plan ?? namedPlan(sites);
+  for (let most = MOST_ITEMS; most > 0; most = Math.floor(most / 2)) {
+    const text = JSON.stringify(most === MOST_ITEMS ? shown : withShortLists(shown, most));
+    if (text.length <= MOST_PLAN) return text;
+  }
+  const text = JSON.stringify(shown);
+  return JSON.stringify({ characters: text.length, begins: cut(text, 1_000) });
+}
+
+function namedPlan(sites: Named['sites']) {
+  if (sites === null) return {};
+  const shown = sites.slice(0, SITES_SHOWN).map(({ id, url, name }) => ({ id, url, name }));
+  return { sites: shown, total_sites: sites.length };
+}
+
+function withShortLists(value: unknown, most: number): unknown {
+  if (Array.isArray(value)) {
+    const items = value.slice(0, most).map((item) => withShortLists(item, most));
+    return value.length > most ? [...items, `… and ${value.length - most} more`] : items;
+  }
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withShortLists(member, most)]));
+}
