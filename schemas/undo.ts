@@ -52,9 +52,12 @@ export const undoAnswer = once(() =>
   }),
 );
 
-/** It may restore what any of these kinds has changed, and removes tags and clients that were added. */
-export const changesByUndo = (): Change[] =>
-  (['updates', 'installs', 'connections', 'content', 'settings', 'deletions', 'other'] as const).map((kind) => ({
-    kind,
-    sites: 'planned',
-  }));
+/**
+ * Of a run or a rollout it rolls updates back. Otherwise it may restore what any of these kinds has changed, and removes tags
+ * and clients that were added.
+ */
+export const changesByUndo = ({ run_id, rollout_id }: { run_id?: unknown; rollout_id?: unknown }): Change[] =>
+  ((run_id ?? rollout_id) === undefined
+    ? (['updates', 'installs', 'connections', 'content', 'settings', 'deletions', 'other'] as const)
+    : (['updates'] as const)
+  ).map((kind) => ({ kind, sites: 'planned' }));

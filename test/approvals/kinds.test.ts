@@ -67,6 +67,19 @@ it('routes that are not a GET have one, and no GET has', () => {
   ]);
 });
 
+it('an undo of a run or a rollout only rolls updates back', () => {
+  const changes = [
+    operations.find(({ id }) => id === 'svc/undo-change-v1')?.change,
+    routes.find(({ key }) => key === 'POST /actions/undo')?.change,
+  ] as ChangeOf[];
+  for (const change of changes) {
+    expect(kindsOf(change, { rollout_id: 'r' })).toEqual(['updates']);
+    expect(kindsOf(change, { run_id: 'r' })).toEqual(['updates']);
+    expect(kindsOf(change, { since: '2026-01-01' })).toContain('deletions');
+    expect(kindsOf(change, { change_id: 5 })).toContain('settings');
+  }
+});
+
 it('a batch has the kinds of what it contains', () => {
   const batch = routes.find(({ key }) => key === 'POST /sites/batch');
   const changes = (input: object) => (batch as unknown as { change(input: object): Change[] }).change(input);

@@ -164,6 +164,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'dry_run',
   'queued',
   'deleted',
+  'digest',
+  'already_started',
   'data',
   'total_errors',
   'id',
