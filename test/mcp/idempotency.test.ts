@@ -35,7 +35,9 @@ describe.each(WAYS)('over %s %s', (era, transport) => {
     const key = named('other').replaceAll(' ', '-');
     await call(key, named('Two'));
     const before = await tags();
-    expect(textOf(await call(key, named('Three')))).toMatch(/^svc_idempotency_key_reused/);
+    const reused = textOf(await call(key, named('Three')));
+    expect(reused).toMatch(/^svc_idempotency_key_reused: This sitefleet\/idempotency_key was used for another call\./);
+    expect(reused).toContain('\nField: sitefleet/idempotency_key\n');
     for (const wrong of ['', 'a b', 5, 'x'.repeat(256)])
       expect(textOf(await call(wrong, named('Three')))).toMatch(/^svc_invalid_input/);
     expect(await tags()).toBe(before);

@@ -17,6 +17,8 @@ export interface IdempotencyKey {
   key: string;
   /** Digest of method, path, query and body. */
   fingerprint: string;
+  /** Where the caller sends it, if not in the header. */
+  field?: string;
 }
 
 export interface Performed {
@@ -31,6 +33,7 @@ export interface Performed {
 const KEPT_MS = 24 * 3600_000;
 /** A run of another process that has not ended after this time is considered dead. */
 const ABANDONED_MS = 15 * 60_000;
+const HEADER = 'Idempotency-Key';
 const FORM = /^[\x21-\x7e]{1,255}$/;
 
 /** The key from a header value, bare or as a quoted string. Throws `rest_invalid_param`. */
@@ -66,8 +69,8 @@ export async function runOnce(ctx: Ctx, idempotent: IdempotencyKey, work: () => 
   const adjusted = now - ctx.clock.steps(ABANDONED_MS).forward;
   await idempotency.forget(adjusted - KEPT_MS);
   const claim = await idempotency.claim(principal, idempotent, now, adjusted - ABANDONED_MS);
-  if (claim.state === 'reused') throw keyReused();
-  if (claim.state === 'running') throw stillRunning();
+  if (claim.state === 'reused') throw keyReused(idempotent);
+  if (claim.state === 'running') throw stillRunning(idempotent);
   if (claim.state === 'done') return replay(JSON.parse(claim.body) as Stored);
   try {
     const answer = await work();
@@ -104,16 +107,16 @@ function replay(stored: Stored): Performed {
   throw new ServiceError(code, message, details);
 }
 
-function keyReused(): ServiceError {
-  return new ServiceError('svc_idempotency_key_reused', 'This Idempotency-Key was used for another call.', {
-    field: 'Idempotency-Key',
-    advice: 'Send a new key: a key belongs to one method, path and body.',
+function keyReused({ field = HEADER }: IdempotencyKey): ServiceError {
+  return new ServiceError('svc_idempotency_key_reused', `This ${field} was used for another call.`, {
+    field,
+    advice: 'Send a new key: a key belongs to one call with one input.',
   });
 }
 
-function stillRunning(): ServiceError {
-  return new ServiceError('svc_idempotency_in_progress', 'The first call with this Idempotency-Key is still running.', {
-    field: 'Idempotency-Key',
+function stillRunning({ field = HEADER }: IdempotencyKey): ServiceError {
+  return new ServiceError('svc_idempotency_in_progress', `The first call with this ${field} is still running.`, {
+    field,
     advice: 'Repeat the call in a few seconds to get its answer.',
     data: { retry_after: 5 },
   });

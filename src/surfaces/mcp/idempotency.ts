@@ -16,7 +16,11 @@ export function idempotencyOf(
 ): IdempotencyKey | undefined {
   if (key === undefined || operation.needs === 'read' || operation.parse(args)?.dry_run === true) return undefined;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key))
-    return { key: idempotencyKey(key), fingerprint: fingerprintOf([operation.id, JSON.stringify(args)]) };
+    return {
+      key: idempotencyKey(key),
+      fingerprint: fingerprintOf([operation.id, JSON.stringify(args)]),
+      field: IDEMPOTENCY_META_KEY,
+    };
   throw new ServiceError(
     'svc_invalid_input',
     `_meta: ${IDEMPOTENCY_META_KEY} must be 1 to 255 visible ASCII characters.`,
