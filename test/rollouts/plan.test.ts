@@ -40,8 +40,24 @@ describe('a plan', () => {
       protection: 'reinstall',
       risks: ['major', 'no_guard'],
     });
-    expect(plan.summary).toContain('7 updates on 7 sites, first on 2 sites, then on 3, 2, 60 minutes apart.');
+    expect(plan.summary).toContain('7 updates on 7 sites, first on 2 sites, then on 3 and 2, 60 minutes apart.');
     expect(plan.summary).toContain('Nothing was changed.');
+  });
+
+  it.each([
+    [{ canaries: 1, sizes: [1, 2], soak_minutes: 0 }, 'then on 1, 2 and 3, without a pause.'],
+    [{ canaries: 6, soak_minutes: 1 }, 'then on 1, 1 minute apart.'],
+  ])('says in which waves: %j', async (waves, words) => {
+    expect((await app.plan({ waves })).summary).toContain(words);
+  });
+
+  it('calls WordPress by its name', async () => {
+    const site = app.fleet.site(0);
+    site.state.wpUpdate = '99.0';
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect((await app.plan({ types: ['core'] })).summary).toContain('Most: WordPress 99.0 (1).');
+    site.state.wpUpdate = null;
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
   });
 
   it('has the same digest and id for the same fleet, and another once anything differs', async () => {

@@ -12,13 +12,22 @@ export function wavesWords(
   { soak_minutes, approve_waves, halt_sites, halt_percent, window }: Rules,
 ): string {
   const [first = 0, ...rest] = waves.map((wave) => wave.sites);
-  const order = rest.length === 0 ? 'at once' : `first on ${sitesWord(first)}, then on ${rest.join(', ')}`;
-  const pause =
-    rest.length === 0 ? '' : `, ${soak_minutes} minutes apart${approve_waves ? ', each after an approval' : ''}`;
+  const order = rest.length === 0 ? 'at once' : `first on ${sitesWord(first)}, then on ${listed(rest)}`;
+  const pause = rest.length === 0 ? '' : `, ${apart(soak_minutes)}${approve_waves ? ', each after an approval' : ''}`;
   const when =
     window === null ? '' : ` Only ${daysWords(window.days)} ${window.from}-${window.to} in the time zone of each site.`;
   const halts = ` What breaks one site goes to no other; all halts when ${sitesWord(halt_sites)} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave.`;
   return `${updates} ${updates === 1 ? 'update' : 'updates'} on ${sitesWord(sites)}, ${order}${pause}.${when}${halts}`;
+}
+
+/** `3, 7 and 11`: what follows the last comma is no further number. */
+function listed(numbers: readonly number[]): string {
+  return [numbers.slice(0, -1).join(', '), numbers.at(-1)].filter((part) => part !== '').join(' and ');
+}
+
+function apart(minutes: number): string {
+  if (minutes === 0) return 'without a pause';
+  return minutes === 1 ? '1 minute apart' : `${minutes} minutes apart`;
 }
 
 function sitesWord(sites: number): string {

@@ -363,7 +363,7 @@ function planView({ rules, items, left, canaries }: Drawn) {
       : [
           `Most: ${by_item
             .slice(0, 3)
-            .map((one) => `${one.type} ${siteWord(one.slug)} ${siteWord(one.new_version)} (${one.sites})`)
+            .map((one) => `${itemWord(one)} ${siteWord(one.new_version)} (${one.sites})`)
             .join(', ')}.`,
         ]),
     protectionWords(protection),
@@ -381,6 +381,9 @@ function planView({ rules, items, left, canaries }: Drawn) {
     ...{ protection, risks, left_out },
   };
 }
+
+const itemWord = ({ type, slug }: { type: string; slug: string }) =>
+  type === 'core' ? 'WordPress' : `${type} ${siteWord(slug)}`;
 
 function better(a: Planned['protection'] | undefined, b: Planned['protection']): Planned['protection'] {
   if (a === undefined || b === 'guard') return b;
