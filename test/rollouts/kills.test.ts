@@ -100,8 +100,8 @@ describe.skipIf(!SOAK).each(['a file', 'a libSQL server'] as const)('on %s', (ki
         if (kills < KILLS) await kill();
       }
       await Promise.all(running.map(killProcess));
-      const { state, counts, waves } = await read();
-      expect([round, state, counts]).toEqual([round, 'completed', { kept: SITES }]);
+      const { state, reason, counts, waves } = await read();
+      expect([round, state, counts], reason).toEqual([round, 'completed', { kept: SITES }]);
       for (const { version } of plugins) expect(version).toBe(`${round + 1}.0`);
       for (const { guard } of app.fleet.sites) expect(guard?.armed).toEqual([]);
       const runs = JSON.stringify(waves.flatMap(({ run_ids }: { run_ids: string[] }) => run_ids));
