@@ -39,6 +39,15 @@ export const actionShape = once(() =>
   }),
 );
 
+/**
+ * As lists of an assistant have it: members that are empty are left out, and a long input is cut. What is always there is
+ * declared first.
+ */
+export const actionRow = once(() => {
+  const { id, at, context, action, ...others } = actionShape().shape;
+  return z.object({ id, at, context, action }).extend(z.object(others).partial().shape);
+});
+
 /** As it is stored, so that its hash can be verified. */
 export const storedActionShape = once(() =>
   entryShape().extend({

@@ -6,6 +6,7 @@ import { storedActions } from '../../src/domain/action-log/list.js';
 import { verifyLog } from '../../src/domain/action-log/verify.js';
 import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import type { Row } from '../../src/store/driver/db.js';
+import { estimateTokens } from '../../src/surfaces/mcp/budget.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { turnsOf } from '../support/turns.js';
 
@@ -335,6 +336,27 @@ describe('reading the log', () => {
     expect((await app.call('get-fleet-brief')).log_head).toBe(`${head.id}:${head.hash}`);
     const checked = await app.rest(`GET /actions/verify?id=${head.id}&hash=${head.hash}`);
     expect(checked.body.data).toMatchObject({ valid: true, rows: all.length });
+  });
+
+  it('costs an assistant little: a page has no empty members, hashes or long inputs, unless details are asked for', async () => {
+    await app.connect(0);
+    const before = (await rows()).length;
+    for (let n = 0; n < 10; n++) await app.call('add-tag', { name: `Tag ${n}` });
+    const notes = 'A note. '.repeat(60).trim();
+    await app.call('update-site', { site_id_or_domain: 1, notes });
+    const { actions, total } = await app.call('list-actions');
+    const whole = (await app.call('list-actions', { details: true })).actions;
+    expect(total).toBeGreaterThanOrEqual(before + 22);
+    expect([actions.length, whole.length]).toEqual([20, 20]);
+    for (const [at, action] of actions.entries()) {
+      expect(Object.values(action).filter((value) => ['""', 'null', '[]'].includes(JSON.stringify(value)))).toEqual([]);
+      for (const [member, value] of Object.entries(action))
+        if (member !== 'input') expect([member, value]).toEqual([member, whole[at][member]]);
+      expect(whole[at].input.startsWith(String(action.input ?? '').replace(/…$/, ''))).toBe(true);
+      expect(whole[at].hash).toMatch(/^[0-9a-f]{64}$/);
+    }
+    expect(whole.some(({ input }: { input: string }) => input.includes(notes))).toBe(true);
+    expect(estimateTokens(actions)).toBeLessThan(2_800);
   });
 
   it('exports lines that anyone can verify, and events for a SIEM', async () => {

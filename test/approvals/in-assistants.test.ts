@@ -58,7 +58,7 @@ describe.each(WAYS)('a person is asked (%s over %s)', (...way) => {
     const request = await latest();
     expect(request).toMatchObject({ state: 'used', decided_by: 'a person through test 1', via: 'mcp' });
     expect(String(request?.note)).toContain('cannot be checked');
-    const { actions } = await app.app.call('list-actions', { per_page: 100 });
+    const { actions } = await app.app.call('list-actions', { per_page: 100, details: true });
     const story = actions
       .filter(({ slug }: { slug: string }) => slug === request?.id)
       .map(({ action, via, detail }: Record<string, string>) => [action, via, detail]);

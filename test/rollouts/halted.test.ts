@@ -73,7 +73,7 @@ type Entry = Record<'actor' | 'context' | 'action' | 'slug' | 'detail' | 'code',
 async function wholeLog(): Promise<Entry[]> {
   const all: Entry[] = [];
   for (let page = 1; ; page++) {
-    const { actions, total } = await app.call('list-actions', { page, per_page: 100 });
+    const { actions, total } = await app.call('list-actions', { page, per_page: 100, details: true });
     all.push(...actions);
     if (all.length >= total) return all.reverse();
   }

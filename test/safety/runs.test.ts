@@ -131,7 +131,7 @@ describe('an id of a change', () => {
     const found = (await tool('search-changes', { since: '1970-01-01', site_id_or_domain: 1, per_page: 50 }))
       .changes as Answer[];
     expect(found.map(({ id, what }) => [id, what])).toEqual(listed.map(({ id, description }) => [id, description]));
-    const { actions } = await tool('list-actions', { since: '1970-01-01', per_page: 100 });
+    const { actions } = await tool('list-actions', { since: '1970-01-01', per_page: 100, details: true });
     const of = (words: RegExp) => found.find(({ what }) => words.test(what));
     // The call named the site.
     for (const row of found) expect(Object.keys(row)).not.toEqual(expect.arrayContaining(['site_id']));

@@ -300,13 +300,13 @@ describe('the call', () => {
 
   it('is told in the log: which entries it undid, and what of them can be undone', async () => {
     await app.call('update-site', { ...one, notes: 'Told' });
-    const { actions } = await app.call('list-actions', { contexts: 'site', per_page: 1 });
+    const { actions } = await app.call('list-actions', { contexts: 'site', per_page: 1, details: true });
     const [{ id }] = actions;
     expect(actions).toMatchObject([{ can_undo: true, undoes: [] }]);
     await undo({ change_id: id });
-    const after = await app.call('list-actions', { contexts: 'site', per_page: 1 });
+    const after = await app.call('list-actions', { contexts: 'site', per_page: 1, details: true });
     expect(after.actions).toMatchObject([{ operation: 'svc/undo-change-v1', undoes: [id], can_undo: true }]);
-    const call = await app.call('list-actions', { contexts: 'call', per_page: 1 });
+    const call = await app.call('list-actions', { contexts: 'call', per_page: 1, details: true });
     expect(call.actions).toMatchObject([{ can_undo: null }]);
     expect(await verifyLog(app.ctx())).toMatchObject({ valid: true });
   });

@@ -1,8 +1,8 @@
-import { actionShape, headShape, WAYS_IN } from '../../schemas/action.js';
+import { actionRow, headShape, WAYS_IN } from '../../schemas/action.js';
 import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
 import { listOrOne } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
-import { listActions } from '../../src/domain/action-log/list.js';
+import { listActions, shortAction } from '../../src/domain/action-log/list.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const time = () => z.string().trim().max(40).optional();
@@ -28,6 +28,7 @@ export default defineOperation({
         .default([])
         .describe('call, plugin, theme, core, site, client, tag, user, key, setting, …'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
+      details: z.boolean().default(false).describe('Also hashes, whole inputs, and members that are empty.'),
       ...paging(20, 100),
     }),
 
@@ -35,10 +36,13 @@ export default defineOperation({
     z.object({
       since: timestamp(),
       until: timestamp(),
-      actions: z.array(actionShape()),
+      actions: z.array(actionRow()),
       head: headShape(),
       ...paged(),
     }),
 
-  handle: (input, ctx) => listActions(ctx, input),
+  async handle({ details, ...input }, ctx) {
+    const found = await listActions(ctx, input);
+    return details ? found : { ...found, actions: found.actions.map(shortAction) };
+  },
 });

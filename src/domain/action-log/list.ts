@@ -14,6 +14,8 @@ import { logPages } from './pages.js';
 const DAY_MS = 86_400_000;
 const STANDARD_DAYS = 7;
 const MOST_TEXT = 255;
+/** Characters of the input of a call in a short list. */
+const SHORT_INPUT = 120;
 
 export interface ActionsInput {
   since?: string | undefined;
@@ -78,6 +80,17 @@ export function actionView(entry: ActionRow) {
     ...canUndo(entry),
     undoes: undoes === '' ? [] : undoes.split(',').map(Number),
   };
+}
+
+/** An entry without its hash and what is empty, and at most the beginning of its input. */
+export function shortAction({ hash: _hash, actor_id: _id, ...view }: ReturnType<typeof actionView>) {
+  const { id, at, context, action, ...others } = { ...view, input: cleanLine(view.input, SHORT_INPUT) };
+  const said = Object.entries(others).filter(([, value]) => !isEmpty(value));
+  return { id, at, context, action, ...(Object.fromEntries(said) as Partial<typeof others>) };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 export const LOG_FORMATS = ['jsonl', 'ocsf'] as const;
