@@ -84,20 +84,31 @@ function byOffer(filter: FleetFilter, by: 'slug' | 'level'): Fragment {
   const asked = item?.offer === undefined ? filter.offers : [{ types: [], levels: item.offer }];
   if (by === 'slug' && asked === undefined) return installed({ ...filter, items: others }, item);
   const offers = asked ?? [{ types: [], levels: [] }];
-  const ofItem = fragment(
-    ' AND (u.type, u.slug) IN (SELECT kind + 1, slug FROM package WHERE id IN (SELECT value FROM json_each(?)))',
-    JSON.stringify(item?.packages ?? []),
-  );
   return join([
     fragment(
       `SELECT ${by === 'level' ? LEVEL : 'u.slug'} AS value, NULL AS id, count(DISTINCT u.site_id) AS count FROM site_update u WHERE (`,
     ),
     anyOffer(offers),
     fragment(')'),
-    ...(item === undefined ? [] : [ofItem]),
+    ...(item === undefined ? [] : [ofItem(item)]),
     // Without an item, the conditions on updates are already included above.
     within('u.site_id', siteCondition(item === undefined ? { ...filter, offers: undefined } : filter)),
     fragment(' GROUP BY 1'),
+  ]);
+}
+
+/** Updates of the installs that were searched for: a term may mean several items, of which a site has one as asked. */
+function ofItem(item: ItemFilter): Fragment {
+  const { versions, active, vulnerable, quarantined, packages } = item;
+  if ([versions, active, vulnerable, quarantined].every((asked) => asked === undefined))
+    return fragment(
+      ' AND (u.type, u.slug) IN (SELECT kind + 1, slug FROM package WHERE id IN (SELECT value FROM json_each(?)))',
+      JSON.stringify(packages),
+    );
+  return join([
+    fragment(' AND (u.site_id, u.type, u.slug) IN (SELECT m.site_id, p.kind + 1, p.slug FROM ('),
+    itemRows(item),
+    fragment(') m JOIN package p ON p.id = m.package_id)'),
   ]);
 }
 
