@@ -221,6 +221,8 @@ function expected(fleet: Made[], input: Input, now: number): [number, string | n
         (input.certificate_days === undefined ||
           (site.certificate !== null && site.certificate < now + input.certificate_days * DAY)) &&
         (input.domain_days === undefined || (site.domain !== null && site.domain < now + input.domain_days * DAY)) &&
+        (input.ends_within_days === undefined ||
+          [site.certificate, site.domain].some((end) => end !== null && end < now + input.ends_within_days * DAY)) &&
         (input.monitor === undefined || input.monitor === (site.status === 'suspended' ? 'paused' : site.monitor)) &&
         (!asksUpdate || ofItem || offered(site.offers, kinds, levels)) &&
         (about !== 'plugin' || input.theme === undefined || itemsCalled(site, 'theme', input.theme).length > 0),
@@ -268,6 +270,7 @@ function randomInput({ chance, pick }: ReturnType<typeof random>): Input {
   maybe('level', [['patch'], 'major', ['patch', 'minor']], 0.3);
   maybe('certificate_days', [0, 14, 30]);
   maybe('domain_days', [0, 14, 60]);
+  maybe('ends_within_days', [0, 14, 60]);
   maybe('monitor', ['up', 'down', 'pending', 'paused', 'unknown']);
   return input;
 }
@@ -399,6 +402,21 @@ describe('search-fleet', () => {
     }
     expect(ends.length).toBeGreaterThan(7);
     expect(ends).toEqual([...ends].sort());
+  });
+
+  it('finds certificates or domains that end, what ends first first, and says of how many neither tells', async () => {
+    const days = 60;
+    const soonest = ({ certificate, domain }: Made) => Math.min(certificate ?? Infinity, domain ?? Infinity);
+    const { columns, rows, total, unknown } = await app.call('search-fleet', { ends_within_days: days, per_page: 500 });
+    expect(columns.slice(3, 5)).toEqual(['certificate', 'domain']);
+    const due = fleet.filter((site) => soonest(site) < app.clock.now() + days * DAY);
+    expect(due.some(({ certificate }) => certificate === null)).toBe(true);
+    expect(due.some(({ domain }) => domain === null)).toBe(true);
+    expect([total, rows.length]).toEqual([due.length, due.length]);
+    const ends = rows.map(([id]: [number]) => soonest(fleet.find((site) => site.id === id) as Made));
+    expect(ends).toEqual(due.map(soonest).sort((a, b) => a - b));
+    const blind = fleet.filter(({ certificate, domain }) => certificate === null || domain === null);
+    expect(unknown ?? 0).toBe(blind.filter((site) => !due.includes(site)).length);
   });
 
   it('says of how many sites it cannot tell, and never takes unknown for no', async () => {

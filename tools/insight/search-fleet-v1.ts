@@ -44,6 +44,7 @@ export default defineOperation({
       level: levels().describe('Of the update.'),
       certificate_days: days().describe('TLS expires within, or has expired.'),
       domain_days: days().describe('Expires within, or has expired.'),
+      ends_within_days: days().describe('Either of them.'),
       monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
       vulnerable: bool().optional().describe('Known vulnerabilities, of the item if named.'),
       quarantined: bool().optional().describe('A newer version is quarantined, of the item if named.'),

@@ -33,6 +33,7 @@ interface FleetSearch {
   level: readonly Level[];
   certificate_days?: number | undefined;
   domain_days?: number | undefined;
+  ends_within_days?: number | undefined;
   monitor?: MonitorState | undefined;
   vulnerable?: boolean | undefined;
   quarantined?: boolean | undefined;
@@ -46,7 +47,8 @@ interface FleetSearch {
 
 const DAY_MS = 86_400_000;
 
-function soonest({ certificate_days, domain_days }: FleetSearch): SiteOrder | undefined {
+function soonest({ certificate_days, domain_days, ends_within_days }: FleetSearch): SiteOrder | undefined {
+  if (ends_within_days !== undefined) return { by: 'ends', descending: false };
   if (certificate_days !== undefined) return { by: 'certificate', descending: false };
   return domain_days === undefined ? undefined : { by: 'domain', descending: false };
 }
@@ -137,6 +139,7 @@ async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promi
     not_synced_since: asked.not_synced_days === undefined ? undefined : now - asked.not_synced_days * DAY_MS,
     certificate_before: before(asked.certificate_days),
     domain_before: before(asked.domain_days),
+    ends_before: before(asked.ends_within_days),
     monitor:
       asked.monitor === undefined
         ? undefined
@@ -218,8 +221,8 @@ function fieldsOf(asked: FleetSearch): SearchField[] {
     ['php', asked.php_below !== undefined],
     ['child', asked.child_below !== undefined],
     ['last_sync', asked.not_synced_days !== undefined],
-    ['certificate', asked.certificate_days !== undefined],
-    ['domain', asked.domain_days !== undefined],
+    ['certificate', asked.certificate_days !== undefined || asked.ends_within_days !== undefined],
+    ['domain', asked.domain_days !== undefined || asked.ends_within_days !== undefined],
     ['monitor', asked.monitor !== undefined],
     ['updates', asked.has_update.length > 0 || asked.level.length > 0],
     ['client', asked.client_ids.length > 0],

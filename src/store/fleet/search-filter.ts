@@ -45,6 +45,8 @@ export interface FleetFilter {
   not_synced_since?: number | undefined;
   certificate_before?: number | undefined;
   domain_before?: number | undefined;
+  /** Either of them. */
+  ends_before?: number | undefined;
   monitor?: { state: MonitorState /** The global switch, for monitors that follow it. */; active: number } | undefined;
   /**
    * Whether a vulnerable item is installed; `known`: there is a feed. For a named item the item's own condition
@@ -184,12 +186,9 @@ function uncertainConditions(filter: FleetFilter): UncertainCondition[] {
       unknown: fragment(`s.id IN (SELECT site_id FROM site_detail WHERE ${column} = '')`),
     }),
   );
-  const ending = (before: number | undefined, from: string, column: string) => {
+  const ending = (before: number | undefined, { from, column }: Ends) => {
     if (before === undefined) return;
-    conditions.push({
-      fits: fragment(`s.id IN (SELECT site_id FROM ${from} WHERE ${column} < ?)`, before),
-      unknown: fragment(`s.id NOT IN (SELECT site_id FROM ${from} WHERE ${column} IS NOT NULL)`),
-    });
+    conditions.push({ fits: endsBefore(before, { from, column }), unknown: endIsUnknown({ from, column }) });
   };
   if (filter.guarded !== undefined)
     conditions.push({
@@ -197,9 +196,35 @@ function uncertainConditions(filter: FleetFilter): UncertainCondition[] {
       unknown: fragment('s.id NOT IN (SELECT site_id FROM site_guard)'),
     });
   if (filter.vulnerable !== undefined) conditions.push(vulnerability(filter.vulnerable, filter.items));
-  ending(filter.certificate_before, 'site_certificate', 'valid_to');
-  ending(filter.domain_before, 'site_domain d JOIN domain o ON o.name = d.domain', 'o.expiry_date');
+  ending(filter.certificate_before, CERTIFICATE);
+  ending(filter.domain_before, DOMAIN);
+  const { ends_before: before } = filter;
+  if (before !== undefined) {
+    const fits = either([endsBefore(before, CERTIFICATE), endsBefore(before, DOMAIN)]);
+    const unknown = either([endIsUnknown(CERTIFICATE), endIsUnknown(DOMAIN)]);
+    // What is known of one may be enough.
+    conditions.push({ fits, unknown: join([unknown, fragment(' AND NOT '), fits]) });
+  }
   return conditions;
+}
+
+interface Ends {
+  from: string;
+  column: string;
+}
+const CERTIFICATE: Ends = { from: 'site_certificate', column: 'valid_to' };
+const DOMAIN: Ends = { from: 'site_domain d JOIN domain o ON o.name = d.domain', column: 'o.expiry_date' };
+
+function endsBefore(before: number, { from, column }: Ends): Fragment {
+  return fragment(`s.id IN (SELECT site_id FROM ${from} WHERE ${column} < ?)`, before);
+}
+
+function endIsUnknown({ from, column }: Ends): Fragment {
+  return fragment(`s.id NOT IN (SELECT site_id FROM ${from} WHERE ${column} IS NOT NULL)`);
+}
+
+function either(conditions: readonly Fragment[]): Fragment {
+  return join([fragment('('), join(conditions, ' OR '), fragment(')')]);
 }
 
 function vulnerability(

@@ -108,6 +108,8 @@ const ORDERS = {
   health: ofDetails(HEALTH),
   certificate: COLUMNS.certificate as string,
   domain: COLUMNS.domain as string,
+  // Whichever is sooner; unknown is no date.
+  ends: `nullif(min(coalesce(${COLUMNS.certificate}, 9e15), coalesce(${COLUMNS.domain}, 9e15)), 9e15)`,
   since: ofDetails(COLUMNS.since),
   // Down, unconfirmed, up; what is not monitored comes last.
   monitor: `(SELECT CASE m.status WHEN 0 THEN 0 WHEN 2 THEN 1 WHEN 1 THEN 2 END FROM monitor m WHERE m.site_id = s.id AND m.active IS NOT 0)`,

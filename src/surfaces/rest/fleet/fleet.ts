@@ -107,6 +107,7 @@ export const fleet: readonly Route[] = [
         level: csv(z.enum(LEVELS)).default([]).describe('Of an update on offer.'),
         certificate_days: days().describe('TLS expires within, or has expired.'),
         domain_days: days().describe('Domain expires within, or has expired.'),
+        ends_within_days: days().describe('Certificate or domain expires within, or has expired.'),
         monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
         vulnerable: flag().optional().describe('1 = with known vulnerabilities; 0 = with none.'),
         guarded: flag().optional().describe('1 = with a guard that answered when last asked; 0 = with none.'),
