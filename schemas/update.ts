@@ -44,6 +44,12 @@ export const fleetUpdateEntry = once(() =>
   z.object({ ...siteFields(), site_status: siteStatus() }).merge(updateEntry()),
 );
 
+/** Versions that a list of updates leaves out because they are quarantined, each in a line: what, where and why. */
+export const heldBack = once(() => ({
+  held_back: z.array(z.string()).optional(),
+  total_held_back: z.number().int().optional(),
+}));
+
 export const updateSummary = once(() =>
   z.object({
     core: z.number().int(),

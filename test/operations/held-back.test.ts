@@ -111,6 +111,40 @@ describe('a version that is held back', () => {
     expect((await app.call('search-fleet', { quarantined: true, fields: ['id'] })).total).toBe(3);
   });
 
+  it('is named beside the updates that are on offer, with where and why, as far as the list was asked for', async () => {
+    await arrange(TWO);
+    const [everywhere, second] = [shared[0] ?? '', shared[1] ?? ''];
+    const because = (what: string) =>
+      `Version 9.0 has been quarantined since 1970-01-01T00:00Z, because ${what} Newer versions are not affected; lift-quarantine-v1 allows this one.`;
+    const decided = because('ada decided so for all sites: because');
+    const broke = `plugin ${second} on site 2: ${because('it broke u: It broke.')}`;
+    const of = (where: string) => `plugin ${everywhere} on ${where}: ${decided}`;
+    expect(await app.call('list-updates', {})).toMatchObject({
+      held_back: [of('sites 1, 2, 3'), broke],
+      ...{ total_held_back: 2, total: 2 },
+    });
+    for (const [input, wanted] of [
+      [{ types: ['plugins'] }, [of('sites 1, 2, 3'), broke]],
+      [{ slug: second }, [broke]],
+      [{ exclude_slugs: [second] }, [of('sites 1, 2, 3')]],
+      [{ site_ids_or_domains: [1] }, [of('site 1')]],
+      [{ level: ['major'], site_ids_or_domains: [2] }, [of('site 2'), broke]],
+    ] as const)
+      expect([input, (await app.call('list-updates', input)).held_back]).toEqual([input, wanted]);
+    const one = await app.call('get-site-updates', { site_id_or_domain: 1 });
+    expect([one.held_back, one.total_held_back]).toEqual([[of('site 1')], 1]);
+    for (const input of [{ types: ['themes'] }, { level: ['patch'] }])
+      expect(await app.call('list-updates', input)).not.toHaveProperty('held_back');
+    await app.call('lift-quarantine', { type: 'plugin', slug: everywhere, version: '9.0' });
+    for (const free of [
+      await app.call('get-site-updates', { site_id_or_domain: 1 }),
+      await app.call('list-updates', { slug: everywhere }),
+    ]) {
+      expect(free).not.toHaveProperty('held_back');
+      expect(free).not.toHaveProperty('total_held_back');
+    }
+  });
+
   it('is told by name with the reason, not as "up to date"', async () => {
     await arrange(TWO);
     for (const input of [{}, { site_ids_or_domains: [2] }])

@@ -1,5 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
-import { siteFields, updateEntry, updateSummary, updateTypes } from '../../schemas/update.js';
+import { heldBack, siteFields, updateEntry, updateSummary, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { siteUpdates } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -13,7 +13,7 @@ export default defineOperation({
 
   input: () => z.object({ site_id_or_domain: siteRef(), types: updateTypes() }),
 
-  output: () => z.object({ ...siteFields(), updates: z.array(updateEntry()), summary: updateSummary() }),
+  output: () => z.object({ ...siteFields(), updates: z.array(updateEntry()), summary: updateSummary(), ...heldBack() }),
 
   handle: ({ site_id_or_domain, types }, ctx) => siteUpdates(ctx, site_id_or_domain, types),
 });

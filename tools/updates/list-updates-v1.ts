@@ -1,6 +1,6 @@
 import { pageNumbers, paging, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
-import { fleetUpdateEntry, updateError, updateSummary, updateTypes } from '../../schemas/update.js';
+import { fleetUpdateEntry, heldBack, updateError, updateSummary, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { listUpdates } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -24,6 +24,7 @@ export default defineOperation({
     z.object({
       updates: z.array(fleetUpdateEntry()),
       summary: updateSummary(),
+      ...heldBack(),
       ...pageNumbers(),
       total: z.number().int(),
       errors: z.array(updateError()).describe('Identifiers that match no site.'),

@@ -18,6 +18,7 @@ import { allSites } from '../sites/sites.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
 import { type About, aboutOf } from './checked.js';
 import { updateHandler } from './handler.js';
+import { heldBackMembers } from './held-back.js';
 import type { UpdateParams } from './params.js';
 import {
   type Applied,
@@ -87,7 +88,10 @@ export async function listUpdates(
       ? await ctx.store.updates.page({ types, ...sites }, page, perPage)
       : await ctx.store.narrowedUpdates.page({ narrowing, types, ...sites }, page, perPage);
   const summary = summaryOf(counts);
-  const fixes = await fixesOf(ctx, items);
+  const [fixes, heldBack] = await Promise.all([
+    fixesOf(ctx, items),
+    heldBackMembers(ctx, { narrowing, types, ...sites }),
+  ]);
   return {
     updates: items.map((offer, at) =>
       Object.assign(
@@ -97,6 +101,7 @@ export async function listUpdates(
       ),
     ),
     summary,
+    ...heldBack,
     page,
     per_page: perPage,
     total: summary.total,
@@ -106,12 +111,17 @@ export async function listUpdates(
 
 export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeGroup[]) {
   const site = await getSite(ctx, ref);
-  const offers = await ctx.store.updates.visible(site.id, typeNumbers(groups));
-  const fixes = await fixesOf(ctx, offers);
+  const types = typeNumbers(groups);
+  const offers = await ctx.store.updates.visible(site.id, types);
+  const [fixes, heldBack] = await Promise.all([
+    fixesOf(ctx, offers),
+    heldBackMembers(ctx, { types, site_ids: [site.id] }),
+  ]);
   return {
     ...siteFields(site),
     updates: offers.map((offer, at) => Object.assign(offerEntry(offer), fixesMember(fixes.get(at)))),
     summary: summaryOf(countsOf(offers)),
+    ...heldBack,
   };
 }
 

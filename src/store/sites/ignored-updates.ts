@@ -18,8 +18,9 @@ const IGNORED = `CASE WHEN
     AND q.version = site_update.new_version AND ${quarantinedOn('q', 'site_update.site_id')})
   THEN 2 ELSE 0 END`;
 
-/** Conditions on an update `u`: on offer; or quarantined, which a run refuses with the reason. */
+/** Conditions on an update `u`: on offer; quarantined; or either, as a run refuses what is quarantined with the reason. */
 export const ON_OFFER = 'u.ignored = 0';
+export const QUARANTINED = 'u.ignored = 2';
 export const WANTED = 'u.ignored <> 1';
 
 /** Updates the stored `ignored` of a site's updates. Part of every write that changes them, or its ignore lists. */

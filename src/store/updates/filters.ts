@@ -1,11 +1,11 @@
 /** Filters that narrow lists and runs of updates: by slug, level, and the tags and clients of the sites. */
 
 import { fold, needle } from '../../../schemas/fold.js';
-import type { Reads } from '../driver/db.js';
+import type { Reads, Row } from '../driver/db.js';
 import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { CALLED_ALONE } from '../sites/called-alone.js';
 import { idList } from '../sites/filter.js';
-import { ON_OFFER, WANTED } from '../sites/ignored-updates.js';
+import { ON_OFFER, QUARANTINED, WANTED } from '../sites/ignored-updates.js';
 import { type FleetOffer, OFFER_COLUMNS, type OfferFilter } from './updates.js';
 
 export interface Narrowing {
@@ -35,6 +35,13 @@ export interface ExceptedItem {
 
 export interface NarrowedQuery extends OfferFilter {
   narrowing: Narrowing;
+}
+
+/** A quarantined version, and where. */
+export interface HeldBackRow extends Row, Pick<FleetOffer, 'type' | 'slug' | 'name' | 'new_version'> {
+  sites: number;
+  /** JSON: the first of them. */
+  site_ids: string;
 }
 
 /** The text of an update that a search covers. */
@@ -116,6 +123,27 @@ export function createNarrowedUpdates(db: Reads) {
         items: items as FleetOffer[],
         counts: new Map(counts.map((row) => [Number(row.type), Number(row.n)])),
       };
+    },
+
+    /**
+     * Versions that are quarantined where they would be on offer, those on most sites first.
+     * @param sites ids of sites of each
+     */
+    async heldBack(
+      query: NarrowedQuery,
+      most: number,
+      sites: number,
+    ): Promise<{ items: HeldBackRow[]; total: number }> {
+      const { text, args } = await narrowedCondition(db, query, QUARANTINED);
+      const rows = await db.all<HeldBackRow & { total: number }>(
+        `SELECT type, slug, max(name) AS name, new_version, count(*) AS sites, count(*) OVER () AS total,
+           json_group_array(site_id) FILTER (WHERE nth <= ?) AS site_ids
+         FROM (SELECT u.*, row_number() OVER (PARTITION BY u.type, u.slug, u.new_version ORDER BY u.site_id) AS nth
+           FROM site_update u WHERE ${text})
+         GROUP BY type, slug, new_version ORDER BY sites DESC, type, slug, new_version LIMIT ?`,
+        [sites, ...args, most],
+      );
+      return { items: rows, total: rows[0]?.total ?? 0 };
     },
 
     /** Sites with at least one such update, even if it is quarantined. */

@@ -17,6 +17,8 @@ import type { SafeItem, SafeRun } from './safe-run.js';
 /** How long one site suffices to hold a version back on all, if a request of ours ended in the version's own file. */
 const ONE_SITE_MS = 24 * 3_600_000;
 
+const THIS_SITE = 'this site';
+
 export interface QuarantinedOffer {
   offer: FleetOffer;
   reason: string;
@@ -43,33 +45,47 @@ export async function splitQuarantined(
   for (const offer of offers) {
     const row = find(offer);
     if (row === undefined) passed.push(offer);
-    else quarantined.push({ offer, reason: reasonOf(row) });
+    else quarantined.push({ offer, reason: reasonOf(row, THIS_SITE) });
   }
   return { passed, quarantined, guarded };
 }
 
-/** What a run answers for updates that are quarantined. */
-export async function quarantinedErrors(ctx: Ctx, offers: readonly FleetOffer[]): Promise<ApplyError[]> {
+/**
+ * Why each of these versions is quarantined; '' = it no longer is.
+ * @param where the site that it broke, in words, where it is quarantined on that site alone; default: by its address
+ */
+export async function quarantineReasons(
+  ctx: Ctx,
+  offers: readonly Pick<FleetOffer, 'type' | 'slug' | 'new_version'>[],
+  where?: string,
+): Promise<string[]> {
   const key = ({ type, slug, version }: VersionKey) => JSON.stringify([type, slug, version]);
   const versions = new Map(
     offers.map(({ type, slug, new_version: version }) => [key({ type, slug, version }), { type, slug, version }]),
   );
   const rows = versions.size === 0 ? [] : await ctx.store.quarantine.among([...versions.values()]);
-  const reasons = new Map(rows.map((row) => [key(row), reasonOf(row)]));
-  return offers.map(({ site_id, site_url, site_name, type, slug, new_version: version }) => ({
+  const broken = ({ sites, site_url }: QuarantineRow) => (sites > 1 ? `${sites} sites` : siteWord(site_url));
+  const reasons = new Map(rows.map((row) => [key(row), reasonOf(row, where ?? broken(row))]));
+  return offers.map(({ type, slug, new_version: version }) => reasons.get(key({ type, slug, version })) ?? '');
+}
+
+/** What a run answers for updates that are quarantined. */
+export async function quarantinedErrors(ctx: Ctx, offers: readonly FleetOffer[]): Promise<ApplyError[]> {
+  const reasons = await quarantineReasons(ctx, offers, THIS_SITE);
+  return offers.map(({ site_id, site_url, site_name, type, slug }, at) => ({
     ...{ site_id, site_url, site_name, type: UPDATE_TYPES[type] ?? 'plugin', slug },
     code: 'svc_version_quarantined',
-    message: reasons.get(key({ type, slug, version })) ?? '',
+    message: reasons[at] ?? '',
   }));
 }
 
 /** Why a version is quarantined, in one or two sentences. */
-function reasonOf(row: QuarantineRow): string {
+function reasonOf(row: QuarantineRow, where: string): string {
   const [first = 'It broke a site.'] = JSON.parse(row.evidence) as string[];
   const since = `${isoTime(row.created_at)?.slice(0, 16)}Z`;
   const why =
     row.scope === 'site'
-      ? `it broke this site: ${first}`
+      ? `it broke ${where}: ${first}`
       : row.scope_by === null
         ? `it broke ${row.sites > 1 ? `${row.sites} sites` : 'a site'} of this fleet: ${first}`
         : `${siteWord(row.scope_by)} decided so for all sites: ${siteWord(row.scope_reason ?? '')}`;

@@ -1,0 +1,43 @@
+/** Versions that would be on offer were they not quarantined, so that a list of updates says why it leaves them out. */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import type { HeldBackRow, NarrowedQuery, Narrowing } from '../../store/updates/filters.js';
+import type { Ctx } from '../context.js';
+import { UPDATE_TYPES } from './results.js';
+import { quarantineReasons } from './safe/quarantine.js';
+
+/** Versions listed: those on most sites. Their number covers all. */
+const LISTED = 10;
+/** Ids of sites listed for each. */
+const SITES = 5;
+
+const EVERYTHING: Narrowing = {
+  search: '',
+  exclude_slugs: [],
+  levels: [],
+  tags: [],
+  clients: [],
+  exclude_tags: [],
+  except: [],
+};
+
+/** Members of a list of updates; none if nothing that it asks for is quarantined. */
+export async function heldBackMembers(
+  ctx: Ctx,
+  { narrowing = EVERYTHING, ...query }: Omit<NarrowedQuery, 'narrowing'> & { narrowing?: Narrowing | undefined },
+): Promise<{ held_back?: string[]; total_held_back?: number }> {
+  const { items, total } = await ctx.store.narrowedUpdates.heldBack({ ...query, narrowing }, LISTED, SITES);
+  if (total === 0) return {};
+  const reasons = await quarantineReasons(ctx, items);
+  return {
+    held_back: items.map((item, at) => `${whatAndWhere(item)}: ${reasons[at] || 'it is quarantined.'}`),
+    total_held_back: total,
+  };
+}
+
+/** As `plugin akismet/akismet.php on sites 3, 5 and 2 more`. */
+function whatAndWhere({ type, slug, sites, site_ids }: HeldBackRow): string {
+  const named = JSON.parse(site_ids) as number[];
+  const more = sites > named.length ? ` and ${sites - named.length} more` : '';
+  return `${UPDATE_TYPES[type]} ${siteWord(slug)} on ${sites === 1 ? 'site' : 'sites'} ${named.join(', ')}${more}`;
+}
