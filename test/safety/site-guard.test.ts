@@ -205,10 +205,29 @@ describe('a site without a guard', () => {
     await sync();
     const answer = await app.safely('safe-update-site', one);
     expect(answer).toMatchObject({ planned: [], updated: [], errors: [{ code: 'svc_update_unprotected' }] });
+    expect(answer.errors[0].message).toMatch(/could not be rolled back if it broke the site\..*install-site-guard-v1/);
     expect(plugin.version).toBe(before);
     const told = await app.safely('safe-update-site', { ...one, least_protection: 'none' });
     expect(told.updated).toMatchObject([{ slug: plugin.slug, protection: 'none' }]);
     expect(told.notices.join(' ')).toContain('cannot be rolled back');
+  });
+
+  it('says of what no guard protects that it is never rolled back, and advises none', async () => {
+    app = await safetyApp({ sites: 1 });
+    Object.assign(app.site(0).state, {
+      wpUpdate: '99.0',
+      translations: [{ type: 'core', slug: 'default', language: 'de_DE', version: '7.1', name: 'WordPress' }],
+    });
+    await sync();
+    const { planned, errors } = await app.safely('safe-update-site', { ...one, dry_run: true });
+    expect(planned).toEqual([]);
+    const told = errors.map(({ type, code, message }: Record<string, string>) => [type, code, message]);
+    const sentence = (what: string) =>
+      `It is left as it is: ${what} never rolled back. A lower least_protection updates it anyway.`;
+    expect(told.sort()).toEqual([
+      ['core', 'svc_update_unprotected', sentence('WordPress itself is')],
+      ['translation', 'svc_update_unprotected', sentence('translations are')],
+    ]);
   });
 
   it('is updated by the ordinary operations as before: no look, no wait', async () => {

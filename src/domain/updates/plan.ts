@@ -67,8 +67,20 @@ async function protectionOf(
   return askArchive ? archiveProtection(ctx, type, offer.slug, offer.current_version) : 'none';
 }
 
+/** Whether it is of a type that a guard protects. */
+function isExtension(type: number): boolean {
+  return UPDATE_TYPES[type] === 'plugin' || UPDATE_TYPES[type] === 'theme';
+}
+
 /** Why an item is left unchanged: its protection is too weak. */
 function unprotected(target: LoadedSite, offer: FleetOffer, protection: Protection): ApplyError {
+  if (protection === 'none' && !isExtension(offer.type))
+    return refusal(
+      target,
+      offer,
+      'svc_update_unprotected',
+      `It is left as it is: ${UPDATE_TYPES[offer.type] === 'core' ? 'WordPress itself is' : 'translations are'} never rolled back. A lower least_protection updates it anyway.`,
+    );
   const what =
     protection === 'reinstall'
       ? 'could only be reinstalled from wordpress.org, while WordPress still starts'
