@@ -1,5 +1,6 @@
 /** The official clients of both generations over HTTP and stdio: every client feature, in four combinations. */
 
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../tools/index.js';
 import { holdBack } from '../support/hold-back.js';
@@ -27,6 +28,17 @@ afterEach(() => {
 describe.each(WAYS)('%s over %s', (era, transport) => {
   const client = (change: Partial<Target> = {}) => connect([era, transport], { ...mcp.target, ...change });
   const fetched = () => mcp.app.fleet.stats().requests;
+
+  it('shows its icon where it introduces itself, and neither in the list of tools nor in their answers', async () => {
+    const driver = await client();
+    const [icon, ...others] = driver.icons() ?? [];
+    expect([icon?.mimeType, others]).toEqual(['image/svg+xml', []]);
+    const [head = '', data = ''] = icon?.src.split(',') ?? [];
+    expect(head).toBe('data:image/svg+xml;base64');
+    expect(Buffer.from(data, 'base64').toString()).toBe(readFileSync('web/icon.svg', 'utf8').trim());
+    expect(JSON.stringify(await driver.listTools())).not.toContain('data:image');
+    expect(JSON.stringify(await driver.call('svc-count-sites-v1'))).not.toContain('data:image');
+  });
 
   it('lists the tools, in one order, as the login may use them', async () => {
     const driver = await client();

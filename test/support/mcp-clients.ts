@@ -59,6 +59,8 @@ export type Answerer = (question: {
 
 export interface Driver {
   version(): string | undefined;
+  /** Icons of the server, as it introduced itself. */
+  icons(): readonly { src: string; mimeType?: string | undefined }[] | undefined;
   listTools(): Promise<Tool[]>;
   call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<CallToolResult>;
   resources(): Promise<string[]>;
@@ -199,6 +201,7 @@ async function connectLegacy(
   await client.connect(wire as never);
   return {
     version: () => client.getServerCapabilities() && '2025-11-25',
+    icons: () => client.getServerVersion()?.icons,
     listTools: async () => (await client.listTools()).tools,
     call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
       (await client.callTool(
@@ -238,6 +241,7 @@ async function connectModern(
   await client.connect(wire);
   return {
     version: () => client.getNegotiatedProtocolVersion(),
+    icons: () => client.getServerVersion()?.icons,
     listTools: async () => (await client.listTools(undefined, { cacheMode: 'refresh' } as never)).tools as Tool[],
     call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
       (await client.callTool(withMeta({ name, arguments: args }, _meta), options as never)) as CallToolResult,

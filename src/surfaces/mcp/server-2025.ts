@@ -32,6 +32,7 @@ import { type Asked, ConfirmationQuestion, type ConfirmationReply, type Elicitat
 import type { McpCore } from './core.js';
 import { confirmForm, replyOf } from './elicitation.js';
 import { tokenNeeded } from './errors.js';
+import { ICONS } from './icon.js';
 import { IDEMPOTENCY_META_KEY } from './idempotency.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -69,11 +70,14 @@ class SessionServer extends Server {
 
 /** Creates the server of one session. @param actor the caller, read at each call: rights may change during a session */
 export function createMcpServer(core: McpCore, actor: () => Actor): Server {
-  const server = new SessionServer(core.info, {
-    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} },
-    instructions: core.instructionsFor(actor()),
-    jsonSchemaValidator: NO_VALIDATOR,
-  });
+  const server = new SessionServer(
+    { ...core.info, icons: ICONS },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} },
+      instructions: core.instructionsFor(actor()),
+      jsonSchemaValidator: NO_VALIDATOR,
+    },
+  );
   const logOutcome = serveLogging(server);
   // Clients request the tool list next, and the first one is read from a file: prepare it now.
   server.oninitialized = () => void core.registry.listTools(actor());

@@ -9,6 +9,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
+  SERVER_INFO_META_KEY,
   Server,
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../../runtime/actor.js';
@@ -20,6 +21,7 @@ import { softwareOf } from './client-software.js';
 import { ConfirmationQuestion, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { confirmForm, replyOf } from './elicitation.js';
+import { ICONS } from './icon.js';
 import { IDEMPOTENCY_META_KEY } from './idempotency.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -51,11 +53,14 @@ const INPUTS = { confirmation: 'confirm', approval: 'approve' } as const;
 
 /** @param actor the caller of the request */
 export function createModernServer(core: McpCore, actor: Actor): Server {
-  const server = new Server(core.info, {
-    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, extensions: TASKS },
-    instructions: core.instructionsFor(actor),
-    cacheHints: CACHE_HINTS,
-  });
+  const server = new Server(
+    { ...core.info, icons: ICONS },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, extensions: TASKS },
+      instructions: core.instructionsFor(actor),
+      cacheHints: CACHE_HINTS,
+    },
+  );
   server.setRequestHandler('tools/list', (_request, ctx) => {
     const offered = core.registry.listTools(actor);
     return { tools: (showsApps(declaredBy(ctx)) ? core.apps.attach(offered) : offered) as Tool[] };
@@ -66,7 +71,9 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
     if (!(outcome instanceof ConfirmationQuestion)) {
       const task = declaresTasks(declaredBy(ctx)) ? await core.tasks.created(outcome, caller) : undefined;
       // The SDK knows no results of extensions, and passes them on.
-      return task === undefined ? outcome : ({ resultType: 'task', ...task } as unknown as typeof outcome);
+      const result = task === undefined ? outcome : ({ resultType: 'task', ...task } as unknown as typeof outcome);
+      // The SDK adds to each result who answered: some models read what they are given whole, and need no picture of it.
+      return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: core.info } };
     }
     const { asked, state } = outcome;
     const question = inputRequired.elicit({ message: asked.message, requestedSchema: confirmForm(asked) });
