@@ -2,10 +2,15 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seedFleet } from '../../bench/lib/seed.js';
+import { z } from '../../schemas/zod.js';
 import { contractOf, toolName } from '../../src/operation/contract.js';
+import { defineOperation } from '../../src/operation/operation.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { TOOLSETS } from '../../src/runtime/config/types.js';
+import { createToolRegistry } from '../../src/surfaces/mcp/registry.js';
 import { operations } from '../../tools/index.js';
 import { LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+import { silent } from '../support/surfaces.js';
 import { tokens } from '../support/tokens.js';
 
 /** More than the largest page of a list, and more than fit into an answer. */
@@ -254,5 +259,60 @@ describe('lists without pages', () => {
     expect(answer.truncated).toBe(
       `Cut to fit: ${shown} of 2000 sites are shown. Read all: svc-list-sites-v1 {"per_page":100}`,
     );
+  });
+
+  it('get-client-costs names the list that has every cost', async () => {
+    await mcp.app.db.run('INSERT INTO cost_target (cost_id, client_id) SELECT id, 2 FROM cost');
+    const { answer } = await answerTo('svc-get-client-costs-v1', { client_id_or_email: 2 });
+    const shown = (answer.costs as unknown[]).length;
+    const sites = Number((await mcp.app.db.one('SELECT count(*) AS n FROM site WHERE client_id = 2'))?.n);
+    expect(sites).toBeGreaterThan(1);
+    expect(answer.truncated).toBe(
+      `Cut to fit: ${shown} of ${MANY * sites} costs are shown. Read all: svc-list-costs-v1 {}`,
+    );
+  });
+
+  it('those by site name the sites that are left, until every one was shown', async () => {
+    const all = Array.from({ length: 80 }, (_, at) => at + 1);
+    const bySite = defineOperation({
+      id: 'svc/look-v1',
+      title: 'Look',
+      about: 'Looks.',
+      run: 'POST',
+      effect: 'read',
+      input: () => z.object({ site_ids_or_domains: z.array(z.number()).default([]), deep: z.boolean().default(false) }),
+      output: () => z.object({ sites: z.array(z.object({ site_id: z.number(), posts: z.array(z.string()) })) }),
+      handle: async ({ site_ids_or_domains: asked }) => ({
+        sites: (asked.length === 0 ? all : asked).map((site_id) => ({ site_id, posts: ['a post with a title'] })),
+      }),
+    });
+    const registry = createToolRegistry({
+      operations: [{ ...bySite, group: 'sites' }],
+      invoke: (operation, raw) => operation.call(raw, { config: {}, actor: LOCAL } as never),
+      log: silent,
+      clock: systemClock,
+      readOnly: false,
+      toolsets: TOOLSETS,
+      maxTokens: 1_000,
+    });
+    const noted = async (ids: readonly number[]) => {
+      const result = await registry.callTool('svc-look-v1', { site_ids_or_domains: ids }, caller);
+      return 'content' in result ? String(result.structuredContent?.truncated) : '';
+    };
+    expect(await noted([...all, ...all.map((id) => id + 80)])).toMatch(/Next 50 of these 1\d\d sites: svc-look-v1 /);
+    const seen: number[] = [];
+    let args: object = { deep: true };
+    for (let calls = 0; calls < 90; calls += 1) {
+      const result = await registry.callTool('svc-look-v1', args, caller);
+      const { sites, truncated } = ('content' in result ? result.structuredContent : {}) as {
+        sites: { site_id: number }[];
+        truncated?: string;
+      };
+      seen.push(...sites.map(({ site_id }) => site_id));
+      if (truncated === undefined) break;
+      args = JSON.parse(/Next sites: svc-look-v1 (\{.*\})$/.exec(truncated)?.[1] ?? '{}');
+      expect(args).toMatchObject({ deep: true });
+    }
+    expect(seen).toEqual(all);
   });
 });

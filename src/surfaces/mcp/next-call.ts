@@ -9,6 +9,9 @@ import type { JsonObject } from './tool-result.js';
 /** Characters of JSON; longer arguments, such as hundreds of sites, are not repeated. */
 const LONGEST = 400;
 
+/** Sites named in a suggestion: more would be its greatest part. */
+const MOST_SITES = 50;
+
 const UNDO = 'svc/undo-change-v1';
 const JOB_STATUS = 'svc/get-batch-job-status-v1';
 
@@ -16,6 +19,8 @@ interface Answered {
   operation: GroupedOperation;
   args: JsonObject;
   output: JsonObject;
+  /** The output before it was cut to fit. */
+  whole: JsonObject;
   /** The page that the output is; undefined = the operation has no pages. */
   page?: Page | undefined;
   /** Whether the caller is offered an operation. */
@@ -66,16 +71,39 @@ function readOn(answered: Answered): string | undefined {
   const { operation, args, output } = answered;
   if (operation.id === UNDO && output.dry_run === true)
     return call(answered, 'Next page', UNDO, { ...args, page: (typeof args.page === 'number' ? args.page : 1) + 1 });
+  const rest = restOfSites(answered);
+  if (rest.length > 0) {
+    const sites = rest.slice(0, MOST_SITES);
+    const when = sites.length === rest.length ? 'Next sites' : `Next ${sites.length} of these ${rest.length} sites`;
+    return call(answered, when, operation.id, { ...args, site_ids_or_domains: sites });
+  }
   const found =
     output.dry_run === true ? offersOf(operation, args) : (insteadOf(operation.id) ?? ofRun(operation, output));
   return found !== undefined && answered.offers(found[0]) ? call(answered, 'Read all', ...found) : undefined;
 }
 
+/** Ids of sites that an answer by site has no room for; none for any other answer. */
+function restOfSites({ operation, output, whole, page }: Answered): number[] {
+  const isBySite =
+    operation.effect === 'read' && page === undefined && 'site_ids_or_domains' in operation.input().shape;
+  return isBySite ? idsIn(whole).slice(idsIn(output).length) : [];
+}
+
+function idsIn({ sites }: JsonObject): number[] {
+  const listed = Array.isArray(sites) ? (sites as { site_id?: unknown }[]) : [];
+  return listed.flatMap(({ site_id: id }) => (typeof id === 'number' ? [id] : []));
+}
+
 type Called = readonly [id: string, input: JsonObject];
+
+const INSTEAD: Readonly<Record<string, Called>> = {
+  'svc/get-sites-basic-v1': ['svc/list-sites-v1', { per_page: 100 }],
+  'svc/get-client-costs-v1': ['svc/list-costs-v1', {}],
+};
 
 /** The operation with pages that has what one without has. */
 export function insteadOf(id: string): Called | undefined {
-  return id === 'svc/get-sites-basic-v1' ? ['svc/list-sites-v1', { per_page: 100 }] : undefined;
+  return INSTEAD[id];
 }
 
 /** The list of what a preview of updates is about; several exact items are no filter of it. */

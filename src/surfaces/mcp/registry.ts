@@ -267,6 +267,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       operation,
       args,
       output: fitted.output,
+      whole: output,
       page: fitted.page,
       offers: (id: string) => offers(id, caller.actor),
       listed: (id: string) => isListed(id, caller.actor),
