@@ -196,7 +196,7 @@ describe('a change that has to be asked for', () => {
     const { body } = await key(`DELETE /tags/${id}/remove`);
     await app.shell.approve(body.data.approval_id);
     await key(`DELETE /tags/${id}/remove`);
-    const { actions } = await app.app.call('list-actions', { per_page: 100 });
+    const { actions } = await app.app.call('list-actions', { per_page: 100, details: true });
     const story = actions
       .filter((one: { slug: string }) => one.slug === body.data.approval_id)
       .map(({ action, actor_type }: { action: string; actor_type: string }) => [action, actor_type]);

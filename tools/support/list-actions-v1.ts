@@ -2,7 +2,7 @@ import { actionRow, headShape, WAYS_IN } from '../../schemas/action.js';
 import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
 import { listOrOne } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
-import { listActions, shortAction } from '../../src/domain/action-log/list.js';
+import { listActions, shortActions } from '../../src/domain/action-log/list.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const time = () => z.string().trim().max(40).optional();
@@ -11,14 +11,14 @@ export default defineOperation({
   id: 'svc/list-actions-v1',
   title: 'List actions',
   about:
-    'Reads the log of everything done through Sitefleet, newest first: who called what, with which input, and what it did. Chained by hashes: "sitefleet log verify" proves that none was changed.',
+    'Reads the log of everything done through Sitefleet, newest first: who called what, with which input, and what it did. "sitefleet log verify" proves that none was changed.',
   run: 'POST',
   effect: 'read',
 
   input: () =>
     z.object({
       since: time().describe('ISO 8601; default: 7 days before until.'),
-      until: time().describe('ISO 8601; default: now.'),
+      until: time().describe('Default: now.'),
       site_id_or_domain: siteRef().optional(),
       operation: called().optional().describe('Such as svc/run-updates-v1.'),
       request_id: called().optional().describe('All of one call.'),
@@ -26,9 +26,9 @@ export default defineOperation({
       via: listOrOne(z.enum(WAYS_IN)).default([]).describe('Ways in.'),
       contexts: listOrOne(z.string().trim().min(1).max(50))
         .default([])
-        .describe('call, plugin, theme, core, site, client, tag, user, key, setting, …'),
+        .describe('call, plugin, theme, core, site, client, tag, user, key, …'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
-      details: z.boolean().default(false).describe('Also hashes, whole inputs, and members that are empty.'),
+      details: z.boolean().default(false).describe('All of each entry.'),
       ...paging(20, 100),
     }),
 
@@ -43,6 +43,6 @@ export default defineOperation({
 
   async handle({ details, ...input }, ctx) {
     const found = await listActions(ctx, input);
-    return details ? found : { ...found, actions: found.actions.map(shortAction) };
+    return details ? found : { ...found, actions: shortActions(found.actions) };
   },
 });

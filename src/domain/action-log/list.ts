@@ -14,8 +14,8 @@ import { logPages } from './pages.js';
 const DAY_MS = 86_400_000;
 const STANDARD_DAYS = 7;
 const MOST_TEXT = 255;
-/** Characters of the input of a call in a short list. */
-const SHORT_INPUT = 120;
+/** Characters of inputs and the like in a short list. */
+const SHORT_TEXT = 100;
 
 export interface ActionsInput {
   since?: string | undefined;
@@ -82,9 +82,23 @@ export function actionView(entry: ActionRow) {
   };
 }
 
-/** An entry without its hash and what is empty, and at most the beginning of its input. */
-export function shortAction({ hash: _hash, actor_id: _id, ...view }: ReturnType<typeof actionView>) {
-  const { id, at, context, action, ...others } = { ...view, input: cleanLine(view.input, SHORT_INPUT) };
+type ActionView = ReturnType<typeof actionView>;
+
+/**
+ * Entries without hashes and what is empty, and with the beginning of long texts; who called and how is said once for
+ * entries of one call that follow each other.
+ */
+export function shortActions(views: readonly ActionView[]) {
+  return views.map((view, at) => shortAction(view, views[at - 1]?.request_id === view.request_id));
+}
+
+function shortAction(view: ActionView, isOfCallAbove: boolean) {
+  const { hash: _hash, actor_id: _id, cannot_undo_because: _why, ...kept } = view;
+  const { actor, actor_type, via, client, operation, ...entry } = kept;
+  const { id, at, context, action, ...rest } = entry;
+  const short = (text: string) => cleanLine(text, SHORT_TEXT);
+  const caller: Partial<ActionView> = isOfCallAbove ? {} : { actor, actor_type, via, client: short(client), operation };
+  const others = { ...caller, ...rest, detail: short(rest.detail), input: short(rest.input) };
   const said = Object.entries(others).filter(([, value]) => !isEmpty(value));
   return { id, at, context, action, ...(Object.fromEntries(said) as Partial<typeof others>) };
 }
