@@ -26,6 +26,8 @@ const TEXTS: ReadonlySet<string> = new Set([
   'first',
   'seen',
   'not_checked',
+  'held_back',
+  'guidance',
   // Cells of a search, of which one is the reason of a status.
   'rows',
 ]);

@@ -47,6 +47,8 @@ beforeAll(async () => {
     { seen: false, fleet_until: null },
   );
   await app.service.store.quarantine.setScope({ type: 1, slug, version }, 'fleet', 'ada', 'because');
+  // More than any answer lists.
+  for (let nth = 0; nth < 8; nth++) await app.call('add-guidance', { text: `Rule ${nth}.` });
   await app.call('run-updates', { site_ids_or_domains: [1, 2, 3, 4, 5, 6], types: ['plugins'] });
 });
 
