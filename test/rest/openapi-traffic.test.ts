@@ -97,6 +97,7 @@ beforeAll(async () => {
   await run.alertRecipients(record, hook.url, () => deliverAlerts(ctx));
   await hook.close();
   await run.posts(record);
+  await run.guidance(record, app);
   await run.safety(record, app);
   await run.vulnerabilities(record, app, async (entries) => {
     writeFileSync(feed, feedText(entries));

@@ -4,7 +4,7 @@ import { SEGMENT_NAMES } from '../../schemas/report.js';
 import { keep } from '../../src/demo/guard/state.js';
 import { recordFleetDay } from '../../src/domain/fleet/days.js';
 import { routes } from '../../src/surfaces/rest/index.js';
-import { newKey } from '../support/logins.js';
+import { newKey, newSession } from '../support/logins.js';
 import { type Affected, entry } from '../vulnerabilities/feed.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
@@ -416,6 +416,26 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   await get('/incidents', {}, '?acknowledged=1');
   await each('POST', seen, { incident_id: 99_999 });
   await get('/alerts');
+}
+
+export async function guidance({ recorded, get, send }: Recorder, app: RestApp) {
+  const headers = await newSession(app.service.store.users, app.service.sessions, 'ada');
+  /** By a person: keys are refused. */
+  const decide = async (method: 'POST' | 'DELETE', path: string, guidance_id: number) => {
+    const call = `${method} ${path.replace('{guidance_id}', String(guidance_id))}`;
+    recorded.push({ method, path, call, reply: await app.rest(call, { headers, token: null }) });
+  };
+  const { body } = await send('POST', '/guidance/add', {}, { text: 'Ask first.', site_id_or_domain: 1 });
+  const one = { guidance_id: body.data.id };
+  await send('POST', '/guidance/add', {}, { text: 'For all.', until: null });
+  await send('POST', '/guidance/add', {}, { text: 'x', until: 'never' });
+  await get('/guidance');
+  await get('/guidance', {}, '?site_id_or_domain=1&per_page=1');
+  await get('/guidance', {}, '?client_id_or_email=99');
+  await send('POST', '/guidance/{guidance_id}/confirm', one);
+  await decide('POST', '/guidance/{guidance_id}/confirm', body.data.id);
+  await decide('DELETE', '/guidance/{guidance_id}/remove', body.data.id);
+  await decide('DELETE', '/guidance/{guidance_id}/remove', 99);
 }
 
 /** After the monitors, whose alerts are delivered. */

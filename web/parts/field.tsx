@@ -43,7 +43,7 @@ function useNotes(name: string | undefined, hint: string | undefined) {
 interface TextProps extends Common {
   value: string;
   onInput: (value: string) => void;
-  type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'time';
+  type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'time' | 'date';
   required?: boolean;
   autocomplete?: 'off' | 'username' | 'current-password' | 'new-password' | 'email';
   placeholder?: string;

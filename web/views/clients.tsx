@@ -16,6 +16,7 @@ import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { Client } from './client.js';
 import { EditClient } from './client-dialog.js';
+import { GuidanceCard } from './guidance.js';
 
 const PER_PAGE = 50;
 
@@ -43,7 +44,12 @@ export function Clients() {
         )
       }
     >
-      {query.id !== undefined && <Client id={query.id} key={query.id} close={() => change({ id: undefined })} />}
+      {query.id !== undefined && (
+        <>
+          <Client id={query.id} key={query.id} close={() => change({ id: undefined })} />
+          <GuidanceCard key={`guidance ${query.id}`} of={{ client: Number(query.id) }} />
+        </>
+      )}
       <search class="filters">
         <SearchField label={t.clients.search} value={typed} onInput={setTyped} />
       </search>

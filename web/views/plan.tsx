@@ -10,6 +10,7 @@ import { Pager } from '../parts/pager.js';
 import { pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { t } from '../texts/texts.js';
+import { GuidanceCard } from './guidance.js';
 import { Choices, filtersOf, narrowed } from './plan-filters.js';
 import { Legend, Matrix } from './plan-matrix.js';
 import { Total } from './plan-total.js';
@@ -44,6 +45,7 @@ export function UpdatePlan() {
   return (
     <Page title={t.plan.title} about={t.plan.about}>
       <UpdateTabs at="plan" />
+      <GuidanceCard />
       <Choices query={query} filters={filters} filter={filter} />
       <Loaded of={plan} rows={8}>
         {(data) =>

@@ -20,6 +20,7 @@ import { Strip } from '../parts/strip.js';
 import { Time } from '../parts/time.js';
 import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { GuidanceCard } from './guidance.js';
 import type { SiteRecord } from './site.js';
 import { GuardCard } from './site-guard.js';
 
@@ -49,6 +50,7 @@ export function Overview({ site }: { site: SiteRecord }) {
           {site.sync_errors !== '' && <p class="problem">{site.sync_errors}</p>}
         </Card>
         <GuardCard id={site.id} />
+        <GuidanceCard of={{ site: site.id }} />
       </div>
       <div>
         <Monitor id={site.id} />

@@ -29,7 +29,7 @@ export interface GuidanceInput {
   until?: string | undefined;
 }
 
-type View = z.output<ReturnType<typeof guidanceEntry>>;
+type View = z.output<ReturnType<typeof guidanceEntry>> & Pick<GuidanceRow, 'site_name' | 'client_name'>;
 
 /** What holds now: all, or what is to be heeded on one site or with one client. */
 export async function listGuidance(
@@ -63,22 +63,24 @@ export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View>
   if (all >= MOST) throw invalid('text', `${MOST} entries hold already`);
   if (confirmed_by === null && unverified >= MOST_UNVERIFIED)
     throw invalid('text', `${MOST_UNVERIFIED} entries wait already for a person to confirm or remove them`);
+  const ofSite = site === undefined ? null : await getSite(ctx, site);
+  const ofClient = client === undefined ? null : await findClient(ctx, client);
   const row = {
-    site_id: site === undefined ? null : (await getSite(ctx, site)).id,
-    client_id: client === undefined ? null : (await findClient(ctx, client)).id,
+    ...{ site_id: ofSite?.id ?? null, client_id: ofClient?.id ?? null },
     ...{ text, author: ctx.actor.name, created_at: now, until },
     confirmed_by,
   };
   const id = await ctx.store.guidance.add(row);
+  const names = { site_name: ofSite?.name ?? null, client_name: ofClient?.name ?? null };
   ctx.events.emit({ name: 'guidance.added', facts: { guidance_id: id, guidance_name: text } });
-  return viewOf({ id, ...row });
+  return viewOf({ id, ...row, ...names });
 }
 
 /** Confirms or removes one. Throws `svc_permission_denied` for who is no person, and `svc_invalid_input`. */
 export async function decideGuidance(ctx: Ctx, id: number, decision: 'confirm' | 'remove'): Promise<View> {
   if (!isPerson(ctx.actor))
     throw new ServiceError('svc_permission_denied', 'Only a person decides about guidance. Nothing changed.', {
-      advice: `Ask the user to run: sitefleet call decide-guidance-v1 '${JSON.stringify({ guidance_id: id, decision })}'`,
+      advice: `Ask the user to do it on the page, or to run: sitefleet call decide-guidance-v1 '${JSON.stringify({ guidance_id: id, decision })}'`,
     });
   const row = await ctx.store.guidance.find(id);
   const { guidance } = ctx.store;
@@ -119,9 +121,11 @@ function lineOf({ site_id, client_id, text, author, until, confirmed_by }: Guida
   return `${of.charAt(0).toUpperCase()}${of.slice(1)}: ${said} (by ${by}${ends && `, ${ends}`})`;
 }
 
-function viewOf({ id, site_id, client_id, text, author, created_at, until, confirmed_by }: GuidanceRow): View {
+function viewOf({ author, created_at, until, confirmed_by, ...row }: GuidanceRow): View {
+  const { id, site_id, site_name, client_id, client_name, text } = row;
   const when = { at: timestampOf(created_at), until: isoTime(until) };
-  return { id, site_id, client_id, text, by: author, ...when, verified: confirmed_by !== null };
+  const of = { site_id, site_name, client_id, client_name };
+  return { id, ...of, text, by: author, ...when, verified: confirmed_by !== null };
 }
 
 function oneOnly(): ServiceError {

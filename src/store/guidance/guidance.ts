@@ -18,7 +18,12 @@ export interface NewGuidance {
 
 export interface GuidanceRow extends NewGuidance, Row {
   id: number;
+  site_name: string | null;
+  client_name: string | null;
 }
+
+const COLUMNS = `g.*, (SELECT s.name FROM site s WHERE s.id = g.site_id) AS site_name,
+  (SELECT c.name FROM client c WHERE c.id = g.client_id) AS client_name`;
 
 const HOLDS = '(g.until IS NULL OR g.until > ?)';
 /** What people wrote or confirmed is not pushed back by what programs propose; of the fleet first, then of clients, then of sites. */
@@ -28,7 +33,7 @@ export function createGuidance(db: Db) {
   const pageOf = (from: string, args: readonly Value[], page: number, perPage: number) =>
     readPage<GuidanceRow>(
       db,
-      sql(`SELECT g.* ${from} ${ORDER}`, ...args),
+      sql(`SELECT ${COLUMNS} ${from} ${ORDER}`, ...args),
       sql(`SELECT count(*) AS n ${from}`, ...args),
       page,
       perPage,
@@ -49,7 +54,7 @@ export function createGuidance(db: Db) {
       return pageOf(from, [now, JSON.stringify(siteIds)], page, perPage);
     },
 
-    find: (id: number) => db.one<GuidanceRow>('SELECT * FROM guidance WHERE id = ?', [id]),
+    find: (id: number) => db.one<GuidanceRow>(`SELECT ${COLUMNS} FROM guidance g WHERE g.id = ?`, [id]),
 
     /** How many hold: in all, and unverified ones. */
     async count(now: number): Promise<{ all: number; unverified: number }> {

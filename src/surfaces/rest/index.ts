@@ -10,6 +10,7 @@ import { comments } from './content/comments.js';
 import { posts } from './content/posts.js';
 import { costs } from './costs/costs.js';
 import { fleet } from './fleet/fleet.js';
+import { guidance } from './guidance/guidance.js';
 import { jobs } from './jobs/jobs.js';
 import { alertRecipients } from './monitoring/alert-recipients.js';
 import { ssl } from './monitoring/certificates.js';
@@ -71,6 +72,7 @@ export const extra: readonly Route[] = [
   ...vulnerabilitiesExtra,
   ...users,
   ...approvals,
+  ...guidance,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];
