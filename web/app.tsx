@@ -18,6 +18,7 @@ import { Access } from './views/access.js';
 import { Approvals } from './views/approvals.js';
 import { Clients } from './views/clients.js';
 import { Compare } from './views/compare.js';
+import { useGoals } from './views/goals.js';
 import { History } from './views/history.js';
 import { Jobs } from './views/jobs.js';
 import { LogIn } from './views/login.js';
@@ -60,6 +61,7 @@ let asked = false;
 function Fleet({ firstStart }: { firstStart: boolean }) {
   const { path, route } = useLocation();
   const [broken, setBroken] = useState<Error | null>(null);
+  const goals = useGoals();
   useEffect(() => {
     if (path === '/login') return route('/', true);
     if (firstStart && !asked && path === '/') route('/start', true);
@@ -68,12 +70,12 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
   // A part of the page that fails to load belongs to a version that has been replaced.
   if (broken !== null)
     return (
-      <Shell>
+      <Shell goals={goals}>
         <Failed error={new ApiError(-1, '', t.failed.page, null)} retry={() => location.reload()} />
       </Shell>
     );
   return (
-    <Shell>
+    <Shell goals={goals}>
       <ErrorBoundary onError={setBroken}>
         <Router>
           <Route path="/" component={Now} />

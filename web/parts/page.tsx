@@ -58,13 +58,14 @@ export function Card({
   title?: ComponentChildren;
   actions?: ComponentChildren;
   children: ComponentChildren;
+  /** By which addresses name it. */
   id?: string;
 }) {
   return (
     <section class="card" id={id}>
       {title !== undefined && (
         <header>
-          <h2>{title}</h2>
+          <h2 tabIndex={id === undefined ? undefined : -1}>{title}</h2>
           {actions}
         </header>
       )}

@@ -1,50 +1,56 @@
 /**
- * The keyboard's way through the page: Ctrl or ⌘ with K finds sites and views, `/` goes to the search of the view, `j` and
- * `k` go down and up a list, and `?` lists these keys.
+ * The keyboard's way through the page: Ctrl or ⌘ with K finds sites, views, actions and settings, `/` goes to the search of
+ * the view, `j` and `k` go down and up a list, and `?` lists these keys.
  */
 
 import { useEffect, useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
+import { createStore, useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
 import { Dialog } from './dialog.js';
+import { fitting, type Goal } from './goals.js';
 import { Icon } from './icon.js';
 import { Keyboard, Search } from './icons.js';
 
-interface Target {
-  href: string;
-  text: string;
-  about: string;
-}
-
 const MOST_SITES = 8;
+/** Of views, actions and settings: the sites stay within sight. */
+const MOST_GOALS = 8;
 
-/** @param views address and name of the views, in the order of the navigation */
-export function Keys({ views }: { views: readonly (readonly [href: string, name: string])[] }) {
-  const [open, setOpen] = useState<'find' | 'keys' | null>(null);
+const shown = createStore<'find' | 'keys' | null>(null);
+
+/** Opens the search of sites, views, actions and settings, for those who do not press its keys. */
+export const openSearch = () => shown.set('find');
+
+/** @param goals what there is besides sites, asked for when the search opens */
+export function Keys({ goals }: { goals: () => readonly Goal[] }) {
+  const open = useStore(shown);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const { key, target } = event;
       if ((event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && key.toLowerCase() === 'k') {
         event.preventDefault();
-        return setOpen('find');
+        return shown.set('find');
       }
       const writes = target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]');
       if (writes || event.metaKey || event.ctrlKey || event.altKey) return;
-      if (key === '?') return setOpen('keys');
+      if (key === '?') return shown.set('keys');
       if (key === '/') {
-        const field = document.querySelector<HTMLInputElement>('main input[type=search]');
-        if (field === null) return setOpen('find');
         event.preventDefault();
+        const field = document.querySelector<HTMLInputElement>('main input[type=search]');
+        if (field === null) return shown.set('find');
         field.focus();
       }
       if (key === 'j' || key === 'k') step(key === 'j' ? 1 : -1);
     };
     document.addEventListener('keydown', press);
-    return () => document.removeEventListener('keydown', press);
+    return () => {
+      document.removeEventListener('keydown', press);
+      shown.set(null);
+    };
   }, []);
-  const close = () => setOpen(null);
+  const close = () => shown.set(null);
   if (open === 'keys')
     return (
       <Dialog title={t.keys.title} onClose={close}>
@@ -60,7 +66,7 @@ export function Keys({ views }: { views: readonly (readonly [href: string, name:
         </dl>
       </Dialog>
     );
-  return open === 'find' ? <Find views={views} close={close} /> : null;
+  return open === 'find' ? <Find goals={goals} close={close} /> : null;
 }
 
 /** Moves the focus among the first links of the rows of the view. */
@@ -71,11 +77,12 @@ function step(by: 1 | -1): void {
   links[at === -1 ? (by === 1 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1)]?.focus();
 }
 
-function Find({ views, close }: { views: readonly (readonly [string, string])[]; close: () => void }) {
+function Find({ goals, close }: { goals: () => readonly Goal[]; close: () => void }) {
   const { route } = useLocation();
   const id = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
+  const [all] = useState(goals);
   const word = text.trim().toLowerCase();
   const sites = useLoad(
     word === '' ? null : `palette:${word}`,
@@ -85,25 +92,29 @@ function Find({ views, close }: { views: readonly (readonly [string, string])[];
     },
     { keepShown: true },
   );
-  const targets: Target[] = [
-    ...views
-      .filter(([, name]) => name.toLowerCase().includes(word))
-      .map(([href, name]) => ({ href, text: name, about: t.keys.view })),
+  const found: Goal[] = [
+    ...fitting(all, word, MOST_GOALS),
+    // Last, because they arrive later: what is chosen does not move.
     ...(word === '' ? [] : (sites.data ?? [])).map(([site, name, url]) => ({
-      href: `/sites/${site}`,
-      text: String(name),
+      to: `/sites/${site}`,
+      word: String(name),
       about: t.address(String(url)),
     })),
   ];
-  const chosen = Math.min(at, targets.length - 1);
-  const go = (target: Target | undefined) => {
-    if (target === undefined) return;
+  const chosen = Math.min(at, found.length - 1);
+  useEffect(() => {
+    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
+  const go = (goal: Goal | undefined) => {
+    if (goal === undefined) return;
     close();
-    route(target.href);
+    if (typeof goal.to === 'function') goal.to();
+    else if (goal.outside) location.assign(goal.to);
+    else route(goal.to);
   };
   const press = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') go(targets[chosen]);
-    else if (event.key === 'ArrowDown') setAt(Math.min(chosen + 1, targets.length - 1));
+    if (event.key === 'Enter') go(found[chosen]);
+    else if (event.key === 'ArrowDown') setAt(Math.min(chosen + 1, found.length - 1));
     else if (event.key === 'ArrowUp') setAt(Math.max(chosen - 1, 0));
     else return;
     event.preventDefault();
@@ -111,7 +122,7 @@ function Find({ views, close }: { views: readonly (readonly [string, string])[];
   // Preact's types know this role only together with a datalist.
   const combobox: object = {
     role: 'combobox',
-    'aria-expanded': targets.length > 0,
+    'aria-expanded': found.length > 0,
     'aria-controls': id,
     'aria-activedescendant': chosen < 0 ? undefined : `${id}-${chosen}`,
   };
@@ -134,24 +145,48 @@ function Find({ views, close }: { views: readonly (readonly [string, string])[];
         />
       </div>
       <div id={id} role="listbox" aria-label={t.keys.found} class="found">
-        {targets.map((target, index) => (
-          <a
-            key={target.href}
+        {found.map((goal, index) => (
+          <Option
+            key={typeof goal.to === 'string' ? goal.to : goal.word}
             id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === chosen}
-            tabIndex={-1}
-            href={target.href}
-            onClick={close}
-          >
-            <strong>{target.text}</strong> <span class="muted">{target.about}</span>
-          </a>
+            goal={goal}
+            chosen={index === chosen}
+            go={() => go(goal)}
+          />
         ))}
       </div>
-      {word !== '' && targets.length === 0 && !sites.loading && <p class="muted">{t.sites.nothingFits}</p>}
+      {word !== '' && found.length === 0 && !sites.loading && <p class="muted">{t.sites.nothingFits}</p>}
       <p class="small muted">
         <Icon of={Keyboard} /> {t.keys.hint}
       </p>
     </Dialog>
+  );
+}
+
+/** A link where it has an address, so that it can be opened in another tab. */
+function Option({ id, goal, chosen, go }: { id: string; goal: Goal; chosen: boolean; go: () => void }) {
+  const props = { id, role: 'option' as const, 'aria-selected': chosen, tabIndex: -1 };
+  const words = (
+    <>
+      <strong>{goal.word}</strong> <span class="muted">{goal.about}</span>
+    </>
+  );
+  if (typeof goal.to !== 'string')
+    return (
+      <button type="button" {...props} onClick={go}>
+        {words}
+      </button>
+    );
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    // The router follows links by itself.
+    event.stopPropagation();
+    go();
+  };
+  return (
+    <a {...props} href={goal.to} onClick={follow}>
+      {words}
+    </a>
   );
 }

@@ -10,6 +10,7 @@ import { reachable } from '../api/reachable.js';
 import { logOut, session, useMayApprove } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
+import type { Goal } from './goals.js';
 import { Icon } from './icon.js';
 import type { IconNode } from './icons.js';
 import {
@@ -27,14 +28,15 @@ import {
   Menu,
   Moon,
   PackageCheck,
+  Search,
   Settings2,
   Sun,
   WifiOff,
 } from './icons.js';
 import { NoPassword, OwnPassword } from './own-password.js';
-import { Keys } from './palette.js';
+import { Keys, openSearch } from './palette.js';
 
-const VIEWS: readonly (readonly [string, keyof typeof t.nav, IconNode])[] = [
+export const VIEWS: readonly (readonly [string, keyof typeof t.nav, IconNode])[] = [
   ['/', 'now', Gauge],
   ['/sites', 'sites', Globe],
   ['/updates', 'updates', PackageCheck],
@@ -50,10 +52,16 @@ const VIEWS: readonly (readonly [string, keyof typeof t.nav, IconNode])[] = [
 /** The views shown in the bar on a phone, within reach of a thumb; the others are behind More. */
 const FIRST = 4;
 
-export function Shell({ children }: { children: ComponentChildren }) {
-  const { path } = useLocation();
+interface ShellProps {
+  /** What the search of the keyboard finds besides sites. */
+  goals: () => readonly Goal[];
+  children: ComponentChildren;
+}
+
+export function Shell({ goals, children }: ShellProps) {
+  const { path, url } = useLocation();
   const [open, setOpen] = useState(false);
-  useEffect(() => setOpen(false), [path]);
+  useEffect(() => setOpen(false), [url]);
   const link = ([to, word, icon]: (typeof VIEWS)[number]) => (
     <a key={to} href={to} aria-current={isAt(path, to) ? 'page' : undefined}>
       <Icon of={icon} />
@@ -70,6 +78,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <Mark />
           {t.product}
         </a>
+        <button type="button" class="find" aria-keyshortcuts="Control+K Meta+K" onClick={openSearch}>
+          <Icon of={Search} />
+          <span>{t.keys.search}</span>
+          <kbd>{t.keys.short}</kbd>
+        </button>
         <nav aria-label={t.nav.label}>{VIEWS.map(link)}</nav>
         <Account />
       </aside>
@@ -77,7 +90,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <main id="main" tabIndex={-1}>
         <Offline />
         <NoPassword />
-        <Keys views={VIEWS.map(([to, word]) => [to, t.nav[word]] as const)} />
+        <Keys goals={goals} />
         <Waiting />
         <Running />
         {children}

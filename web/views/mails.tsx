@@ -54,7 +54,7 @@ export function Mails() {
     refresh('settings:emails');
   };
   return (
-    <Card title={t.settings.mail}>
+    <Card id="mail" title={t.settings.card.mail}>
       <Loaded of={mails}>
         {() => (
           <>

@@ -40,7 +40,8 @@ export function Recipients() {
     });
   return (
     <Card
-      title={t.recipients.title}
+      id="recipients"
+      title={t.settings.card.recipients}
       actions={write && <AddButton text={t.recipients.add} onClick={() => setAdding(true)} />}
     >
       <Loaded of={recipients}>

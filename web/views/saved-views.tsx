@@ -8,9 +8,9 @@ import { Icon } from '../parts/icon.js';
 import { Bookmark, X } from '../parts/icons.js';
 import type { Query } from '../parts/query.js';
 import { t } from '../texts/texts.js';
-import { COLUMNS, type Column } from './sites-columns.js';
+import { COLUMNS, type Column, chooseColumns } from './sites-columns.js';
 
-interface View {
+export interface View {
   name: string;
   /** The query of the address, without the page. */
   query: string;
@@ -20,7 +20,7 @@ interface View {
 const KEY = 'views';
 const MOST = 30;
 
-function readViews(): readonly View[] {
+export function readViews(): readonly View[] {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? '[]') as unknown;
     if (!Array.isArray(stored)) return [];
@@ -35,13 +35,14 @@ function readViews(): readonly View[] {
   }
 }
 
+export const addressOf = ({ query }: View) => `/sites${query === '' ? '' : `?${query}`}`;
+
 interface Props {
   query: Query;
   columns: readonly Column[];
-  choose: (columns: readonly Column[]) => void;
 }
 
-export function SavedViews({ query, columns, choose }: Props) {
+export function SavedViews({ query, columns }: Props) {
   const { route } = useLocation();
   const [views, setViews] = useState(readViews);
   const [name, setName] = useState('');
@@ -62,8 +63,8 @@ export function SavedViews({ query, columns, choose }: Props) {
   };
   const show = (view: View) => {
     setOpen(false);
-    choose(view.columns);
-    route(`/sites${view.query === '' ? '' : `?${view.query}`}`);
+    chooseColumns(view.columns);
+    route(addressOf(view));
   };
   return (
     <details class="menu" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -64,13 +64,14 @@ export function SettingsGroup({ group, fields }: { group: Group; fields: readonl
         may ? (
           <Form onSubmit={save}>
             {fields.map(([name, kind]) => (
-              <Field
-                key={name}
-                name={name}
-                kind={kind}
-                value={name in changed ? changed[name] : data[name]}
-                set={(value) => setChanged({ ...changed, [name]: value })}
-              />
+              <div key={name} id={name}>
+                <Field
+                  name={name}
+                  kind={kind}
+                  value={name in changed ? changed[name] : data[name]}
+                  set={(value) => setChanged({ ...changed, [name]: value })}
+                />
+              </div>
             ))}
             <FormEnd send={t.save} />
           </Form>
@@ -111,10 +112,10 @@ function Field({ name, kind, value, set }: FieldProps) {
   const noted = hint === undefined ? {} : { hint };
   if (kind === 'switch')
     return (
-      <div>
+      <>
         <Check label={label} checked={value === 1} onChange={(on) => set(on ? 1 : 0)} />
         {hint !== undefined && <p class="hint">{hint}</p>}
-      </div>
+      </>
     );
   if (kind === 'parts') {
     const parts = value as Record<string, number>;

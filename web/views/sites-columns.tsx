@@ -1,5 +1,6 @@
 /** Columns of the table of sites: which exist, which are shown, and how their cells look. */
 
+import { createStore } from '../api/store.js';
 import { MonitorState, SiteStatus } from '../parts/badge.js';
 import { Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
@@ -31,7 +32,7 @@ export const FALLING: readonly string[] = ['updates', 'vulnerabilities', 'last_s
 
 const KEY = 'columns';
 
-export function readColumns(): readonly Column[] {
+function readColumns(): readonly Column[] {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? 'null') as unknown;
     if (Array.isArray(stored)) return COLUMNS.filter((column) => stored.includes(column));
@@ -41,7 +42,11 @@ export function readColumns(): readonly Column[] {
   return STANDARD;
 }
 
-export function storeColumns(columns: readonly Column[]): void {
+/** The columns that are shown. */
+export const shownColumns = createStore(readColumns());
+
+export function chooseColumns(columns: readonly Column[]): void {
+  shownColumns.set(columns);
   try {
     localStorage.setItem(KEY, JSON.stringify(columns));
   } catch {

@@ -5,6 +5,7 @@ import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
+import { useStore } from '../api/store.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
 import { FilterBar } from '../parts/filter-bar.js';
@@ -26,11 +27,11 @@ import {
   Cell,
   COLUMNS,
   type Column,
+  chooseColumns,
   FALLING,
   ORDERS,
-  readColumns,
   STANDARD,
-  storeColumns,
+  shownColumns,
 } from './sites-columns.js';
 
 const PER_PAGE = 50;
@@ -50,7 +51,7 @@ const TAGS = [
 /** Members of the address that are filters, besides the search. */
 const NAMED = [...TAGS, 'status', 'client_ids', 'tag_ids'] as const;
 /** Filters that are offered by name: a member of the query and its value. */
-const OFFERED = [
+export const OFFERED = [
   ['monitor', 'down'],
   ['vulnerable', '1'],
   ['guarded', '0'],
@@ -107,7 +108,7 @@ export function sent(asked: Asked): { [K in keyof Asked]?: NonNullable<Asked[K]>
 
 export function Sites() {
   const [query, change] = useQuery();
-  const [columns, setColumns] = useState<readonly Column[]>(readColumns);
+  const columns = useStore(shownColumns);
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [allMatching, setAllMatching] = useState(false);
   const [adding, setAdding] = useState(false);
@@ -137,10 +138,6 @@ export function Sites() {
     change({ ...members, page: undefined });
   };
   const taken = NAMED.filter((name) => query[name] !== undefined).length;
-  const choose = (next: readonly Column[]) => {
-    storeColumns(next);
-    setColumns(next);
-  };
   const set = (ids: readonly number[], on: boolean) => {
     const next = new Set(chosen);
     for (const id of ids) {
@@ -157,7 +154,7 @@ export function Sites() {
       about={found.data && t.sites.found(number(found.data.total))}
       actions={
         <>
-          <SavedViews query={query} columns={columns} choose={choose} />
+          <SavedViews query={query} columns={columns} />
           {write && (
             <Button icon={Plus} kind="main" onClick={() => setAdding(true)}>
               {t.sites.add}
@@ -166,7 +163,14 @@ export function Sites() {
         </>
       }
     >
-      {adding && <AddSiteDialog close={() => setAdding(false)} />}
+      {write && (adding || query.add !== undefined) && (
+        <AddSiteDialog
+          close={() => {
+            setAdding(false);
+            if (query.add !== undefined) change({ add: undefined }, true);
+          }}
+        />
+      )}
       <FilterBar search={<SearchField label={t.sites.search} value={typed} onInput={setTyped} />} set={taken}>
         <SelectField
           hidden
@@ -228,13 +232,17 @@ export function Sites() {
           options={ORDERS.map((one) => [one, t.sites.column[one]] as const)}
           falling={FALLING}
         />
-        <ColumnChoice columns={columns} choose={choose} />
+        <ColumnChoice columns={columns} />
       </FilterBar>
       <Taken query={query} filter={filter} />
       <Loaded of={found} rows={10}>
         {(data) =>
           data.total === 0 ? (
-            <NoSites filtered={Object.keys(query).length > 0} write={write} clear={() => change(cleared(query))} />
+            <NoSites
+              filtered={taken > 0 || query.search !== undefined}
+              write={write}
+              clear={() => change(cleared(query))}
+            />
           ) : (
             <>
               {write && (
@@ -381,13 +389,7 @@ function NoSites({ filtered, write, clear }: { filtered: boolean; write: boolean
   );
 }
 
-function ColumnChoice({
-  columns,
-  choose,
-}: {
-  columns: readonly Column[];
-  choose: (columns: readonly Column[]) => void;
-}) {
+function ColumnChoice({ columns }: { columns: readonly Column[] }) {
   return (
     <details class="menu">
       <summary class="button plain">
@@ -400,10 +402,10 @@ function ColumnChoice({
             key={column}
             label={t.sites.column[column]}
             checked={columns.includes(column)}
-            onChange={(on) => choose(COLUMNS.filter((one) => (one === column ? on : columns.includes(one))))}
+            onChange={(on) => chooseColumns(COLUMNS.filter((one) => (one === column ? on : columns.includes(one))))}
           />
         ))}
-        <Button small onClick={() => choose(STANDARD)}>
+        <Button small onClick={() => chooseColumns(STANDARD)}>
           {t.sites.standardColumns}
         </Button>
       </div>

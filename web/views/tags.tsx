@@ -42,7 +42,11 @@ export function TagsCard() {
       return message;
     });
   return (
-    <Card title={t.tags.title} actions={write && <AddButton text={t.tags.add} onClick={() => setEditing('new')} />}>
+    <Card
+      id="tags"
+      title={t.settings.card.tags}
+      actions={write && <AddButton text={t.tags.add} onClick={() => setEditing('new')} />}
+    >
       <Loaded of={tags}>
         {({ data, total }) => (
           <>

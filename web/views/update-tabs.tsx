@@ -3,7 +3,7 @@
 import { Subtabs } from '../parts/subtabs.js';
 import { t } from '../texts/texts.js';
 
-const VIEWS = [
+export const VIEWS = [
   ['/updates/plan', 'plan'],
   ['/updates', 'items'],
   ['/rollouts', 'rollouts'],
