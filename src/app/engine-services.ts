@@ -314,10 +314,10 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   runOn('tool_job.queued', runToolJobs, 'a tools job failed and will be tried again');
   runOn('update.interrupted', finishInterruptedRuns, 'interrupted updates will be finished later');
   const looks = startAbandonedChecks(events, clock, () => schedule.runNow('abandoned-refresh'));
-  tasks.start = async (_payload, context) => {
+  tasks.start = async ({ served }: { served: boolean }, context) => {
     base = context.base_url;
     runner.start();
-    await schedule.start();
+    await schedule.start(served ? base : null);
     // A test's own timetable may have other tasks.
     if (parts.timetable === undefined) looks.start();
   };

@@ -22,6 +22,7 @@ import type { renderMetrics } from '../runtime/telemetry/prometheus.js';
 import { createReadiness } from '../runtime/telemetry/readiness.js';
 import { VERSION } from '../runtime/version.js';
 import type { SessionLimits } from '../store/access/web-sessions.js';
+import { SERVED } from '../store/cluster/leases.js';
 import type { Reads, Row } from '../store/driver/db.js';
 import { gatherReads, readsBy } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
@@ -64,7 +65,7 @@ export interface Service {
   mcp(): Promise<McpCore>;
   /** A context of this thread: read-only when the engine runs in a separate thread. */
   ctx(caller: Caller): Ctx;
-  /** Sets the public base URL, once the listening address is known. */
+  /** Sets the public base URL, once the listening address is known. Until then it is that of a process that serves already. */
   setBaseUrl(url: string): void;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
   /** Keeps the service from being ready, for this reason. @returns a function that ends it */
@@ -108,8 +109,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const onEngineDeath = () => {
     thread = null;
     const wait = Math.min(RESTART_MAX_MS, RESTART_MS * 2 ** deaths++);
-    if (started)
-      setTimeout(() => run({ task: 'start', payload: null }, systemCaller()).catch(() => undefined), wait).unref();
+    if (started) setTimeout(() => start().catch(() => undefined), wait).unref();
   };
   const engine = (): Engine => {
     if (inline !== null) return inline;
@@ -146,7 +146,8 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const file = path === null ? null : monitorDatabaseFile(path, log);
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
-  let baseUrl = config.base_url ?? localUrl(config);
+  let baseUrl = config.base_url ?? (await store.leases.owner(SERVED, clock.now())) ?? localUrl(config);
+  let served = false;
 
   const taskCaller = (caller: Caller): TaskCaller => ({ base_url: baseUrl, ...caller });
   const doubtStorage = (error: unknown) => {
@@ -163,6 +164,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       throw error;
     }
   };
+  const start = () => run({ task: 'start', payload: { served } }, systemCaller());
   const readOnlyContext = readOnlyContexts({ store, clock, config, log, events });
   const ctx = (caller: Caller): Ctx =>
     inline !== null ? inline.ctx(taskCaller(caller)) : readOnlyContext(taskCaller(caller));
@@ -235,6 +237,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     invoke: call,
     ctx,
     setBaseUrl(url) {
+      served = true;
       if (config.base_url === null) baseUrl = url;
     },
     async http() {
@@ -271,7 +274,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     isScheduleNeeded: () => isScheduleNeeded(ctx(systemCaller())),
     async start() {
       started = true;
-      await run({ task: 'start', payload: null }, systemCaller());
+      await start();
     },
     async stop() {
       started = false;

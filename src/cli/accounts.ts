@@ -5,6 +5,7 @@ import * as users from '../domain/access/users.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
 import type { KeyScope } from '../store/access/keys.js';
+import { createLeases, SERVED } from '../store/cluster/leases.js';
 import { reachable } from '../surfaces/http/server.js';
 import { CommandError } from './command-error.js';
 import { newPassword } from './first-start.js';
@@ -104,13 +105,16 @@ export async function removeUser(config: Config, name: string): Promise<void> {
 
 /** Works on users in a bare database. Shell access to the server is trusted, and has no caller to name. */
 export function withUsers<T>(config: Config, work: (ctx: users.UserCtx) => Promise<T>): Promise<T> {
-  return withDatabase(config, (store) =>
+  return withDatabase(config, async (store) =>
     work({
       store,
       clock: systemClock,
       events: { emit: () => undefined },
       actor: localActor('cli'),
-      base_url: config.base_url ?? `http://${reachable(config.host)}:${config.port}`,
+      base_url:
+        config.base_url ??
+        (await createLeases(store.db).owner(SERVED, systemClock.now())) ??
+        `http://${reachable(config.host)}:${config.port}`,
     }),
   );
 }

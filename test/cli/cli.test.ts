@@ -123,6 +123,8 @@ describe('serve', () => {
     expect([await enter(first.line.url, token), await enter(first.line.url, token)]).toEqual([200, 401]);
     const made = JSON.parse((await run(env, ['login-link', '--json'])).out) as Record<string, string>;
     expect(made).toMatchObject({ user: 'admin', login_link: expect.stringMatching(/\/login#[\w-]{43}$/) });
+    // With the port that is in use, which only the server was told.
+    expect(made.login_link?.split('#')[0]).toBe(page);
     expect(await enter(first.line.url, made.login_link?.split('#')[1])).toBe(200);
     expect(await run(env, ['login-link', '--user', 'nobody'])).toMatchObject({ code: 1, out: '' });
     first.child.kill('SIGTERM');

@@ -8,6 +8,7 @@ import type { Ctx } from '../../domain/context.js';
 import { isScheduleOn } from '../../domain/settings/effects.js';
 import type { CronJob } from '../../runtime/clock.js';
 import { ALONE, type Members } from '../../runtime/cluster/members.js';
+import { SERVED } from '../../store/cluster/leases.js';
 import { type ScheduledTask, timetable } from './timetable.js';
 
 const LEASE = 'schedule';
@@ -15,7 +16,8 @@ const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
 
 export interface Schedule {
-  start(): Promise<void>;
+  /** @param address at which this process serves; null = it does not */
+  start(address: string | null): Promise<void>;
   stop(): Promise<void>;
   /** Runs one task now, regardless of the clock; for the shell and tests. */
   runNow(name: string): Promise<string>;
@@ -38,6 +40,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   let jobs: CronJob[] = [];
   const running = new Set<Promise<unknown>>();
   let renew: NodeJS.Timeout | null = null;
+  let served: string | null = null;
   /**
    * A process that was paused wakes with its lease lapsed, and learns of it only at the next renewal. Compared on both
    * clocks: one detects a step back, the other a sleep of the machine.
@@ -54,6 +57,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       const lapsed = now - clock.steps(LEASE_MS).forward;
       const held = await ctx.store.leases.acquire(LEASE, parts.owner, lapsed, now + LEASE_MS);
       heldUntil = held === null ? { now: 0, elapsed: 0 } : { now: now + LEASE_MS, elapsed: elapsed + LEASE_MS };
+      if (served !== null) await ctx.store.leases.acquire(SERVED, served, lapsed, now + LEASE_MS);
     } catch (error) {
       ctx.log.warn({ err: error }, 'the lease of the schedule could not be renewed');
     }
@@ -83,7 +87,8 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     return outcome;
   };
   return {
-    async start() {
+    async start(address) {
+      served = address;
       await hold();
       renew = setInterval(() => void hold(), RENEW_MS);
       renew.unref();
@@ -105,7 +110,9 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       if (renew !== null) clearInterval(renew);
       await Promise.allSettled(running);
       if (heldUntil.now > 0) await parts.ctx().store.leases.release(LEASE, parts.owner);
+      if (served !== null) await parts.ctx().store.leases.release(SERVED, served);
       heldUntil = { now: 0, elapsed: 0 };
+      served = null;
     },
     async runNow(name) {
       const task = tasks.find((candidate) => candidate.name === name);

@@ -2,6 +2,9 @@
 
 import type { Db } from '../driver/db.js';
 
+/** Held by a process that serves: its owner is the address at which people reach it, which commands of other processes name. */
+export const SERVED = 'served';
+
 export function createLeases(db: Db) {
   return {
     /**
