@@ -92,6 +92,10 @@ describe('the reference in a browser', needs('chromium'), () => {
       new Set(operations.map(({ group }) => group)).size,
     );
     expect(groups.some((text) => text.startsWith('monitors'))).toBe(true);
+    // What scripts call comes first.
+    const first = groups.findIndex((text) => text.startsWith('operations: '));
+    expect(first).toBeGreaterThan(20);
+    expect(groups.slice(first).filter((text) => !text.startsWith('operations: '))).toEqual([]);
     await expect(page.locator('#session').textContent()).resolves.toContain('Log in');
   });
 
@@ -108,6 +112,48 @@ describe('the reference in a browser', needs('chromium'), () => {
     await write.locator('.live-responses-table .response-col_status').filter({ hasText: '200' }).waitFor();
     const { items } = await app.service.store.tags.list({}, 1, 10);
     expect(items.map(({ name }) => name)).toContain('From the reference');
+  });
+
+  it('finds calls by words; a hit opens with its section, in sight', async () => {
+    const other = await context.newPage();
+    await other.goto('/docs');
+    const field = other.getByLabel('Search calls');
+    const hits = other.locator('#hits button');
+    await field.fill('get maintenance windows');
+    await expect.poll(() => hits.count()).toBeGreaterThan(0);
+    for (const text of await hits.allInnerTexts()) expect(text).toMatch(/^GET \/v2\/.*maintenance/s);
+    const wanted = 'sync-sites-v1';
+    await field.fill(wanted);
+    await expect.poll(() => hits.allInnerTexts()).toEqual([expect.stringContaining(`svc-${wanted}`)]);
+    await field.press('Enter');
+    const entry = other.locator('.opblock.is-open');
+    await entry.locator('[data-path$="/svc/sync-sites-v1/run"]').waitFor();
+    await expect.poll(() => entry.evaluate((element) => element.getBoundingClientRect().top)).toBeLessThan(100);
+    await field.fill('no such call at all');
+    await other.getByText('Nothing found').waitFor();
+    // A hit of another section, by mouse.
+    await field.fill('/v2/tags/add');
+    await hits.first().click();
+    const second = other.locator('.opblock.is-open', { has: other.locator('[data-path="/v2/tags/add"]') });
+    await second.waitFor();
+    await expect.poll(() => second.evaluate((element) => element.getBoundingClientRect().top)).toBeLessThan(100);
+    await other.close();
+  });
+
+  it('is light or dark as the page is, also when that changes in another tab', async () => {
+    const isDark = () => page.evaluate(() => document.documentElement.classList.contains('dark-mode'));
+    const other = await context.newPage();
+    await other.goto('/docs');
+    await page.emulateMedia({ colorScheme: 'light' });
+    for (const theme of ['dark', 'light', 'dark']) {
+      await other.evaluate((chosen) => localStorage.setItem('theme', chosen), theme);
+      await expect.poll(isDark).toBe(theme === 'dark');
+    }
+    await page.reload();
+    await expect.poll(isDark).toBe(true);
+    await other.evaluate(() => localStorage.clear());
+    await expect.poll(isDark).toBe(false);
+    await other.close();
   });
 
   it('asks no other host, and the console stays silent', () => {

@@ -14,8 +14,8 @@ const { openApi, routes, describeRuns, operations, VERSION } = await importSourc
 );
 
 const { description: ROWS } = (await openApi([], VERSION)).info;
-const INTRODUCTION = `**Operations** are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`. \
-**Rows below /v2** are for scripts and take an API key.
+const INTRODUCTION = `**Rows below /v2** are for scripts and take an API key. \
+**Operations**, listed after them, are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`.
 
 ${ROWS}`;
 
@@ -29,8 +29,8 @@ export async function describeAll() {
     info: { ...rest.info, title: 'Sitefleet', description: INTRODUCTION, license: { name: rest.info.license.name } },
     // Relative to the address of the description, so that a proxy may serve us below a path.
     servers: [{ url: '../' }],
-    tags: [...runs.tags, ...rest.tags],
-    paths: { ...runs.paths, ...Object.fromEntries(below) },
+    tags: [...rest.tags, ...runs.tags],
+    paths: { ...Object.fromEntries(below), ...runs.paths },
   });
 }
 

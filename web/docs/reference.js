@@ -2,10 +2,24 @@
 
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import './reference.css';
+import { createSearch } from './search.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const applyTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+
+/** Light or dark as chosen on the page, else as the system has it. */
+function applyTheme() {
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem('theme');
+  } catch {
+    // Storage is refused.
+  }
+  const isDark = chosen === 'dark' || (chosen !== 'light' && dark.matches);
+  document.documentElement.classList.toggle('dark-mode', isDark);
+}
 dark.addEventListener('change', applyTheme);
+// It was chosen in another tab.
+addEventListener('storage', applyTheme);
 applyTheme();
 
 /** The session of this browser. The CSRF token that writes need changes from time to time. */
@@ -37,15 +51,15 @@ async function withSession(request) {
   return request;
 }
 
-SwaggerUI({
+const ui = SwaggerUI({
   url: 'docs/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
   docExpansion: 'none',
-  filter: true,
   defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   validatorUrl: null,
   requestInterceptor: withSession,
+  onComplete: () => createSearch(ui.getSystem()),
 });
 showSession();
