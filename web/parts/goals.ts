@@ -8,12 +8,15 @@ export interface Goal {
   to: string | (() => unknown);
   /** The address is one of the service, not of the page. */
   outside?: boolean;
+  /** Comes after all others that fit. */
+  late?: boolean;
   /** Offered before anything is typed. */
   first?: boolean;
 }
 
 /**
- * The goals in which each typed word begins a word, those that begin with what was typed first, otherwise in their order.
+ * The goals in which each typed word begins a word: the late ones last, before that those that begin with what was typed
+ * first, otherwise in their order.
  * @param typed in lower case; '' = what is offered first
  */
 export function fitting(goals: readonly Goal[], typed: string, most: number): Goal[] {
@@ -23,8 +26,10 @@ export function fitting(goals: readonly Goal[], typed: string, most: number): Go
     const text = goal.word.toLowerCase();
     const parts = text.split(/[^\p{L}\p{N}.]+/u);
     if (!words.every((word) => parts.some((part) => part.startsWith(word)))) return [];
-    return [{ goal, begins: text.startsWith(typed) }];
+    return [{ goal, rank: (goal.late ? 2 : 0) + (text.startsWith(typed) ? 0 : 1) }];
   });
-  const ranked = [...found.filter(({ begins }) => begins), ...found.filter(({ begins }) => !begins)];
-  return ranked.slice(0, most).map(({ goal }) => goal);
+  return found
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, most)
+    .map(({ goal }) => goal);
 }

@@ -222,6 +222,7 @@ export const en = {
   },
   trend: {
     title: 'Fleet, last 30 days',
+    unknown: (count: string) => `unknown of ${count}`,
     figure: {
       connected: 'Connected',
       down: 'Down',
@@ -354,7 +355,13 @@ export const en = {
     search: 'Search',
     short: 'Ctrl K',
     found: 'Found',
-    kind: { view: 'view', list: 'list', action: 'action', setting: (card: string) => `setting, ${card}` },
+    kind: {
+      view: 'view',
+      list: 'list',
+      action: 'action',
+      setting: 'setting',
+      settingOf: (card: string) => `setting, ${card}`,
+    },
     hint: '↑ ↓ to choose, Enter to go',
     sitesThat: (filter: string) => `Sites: ${filter}`,
     reference: 'API reference',
@@ -1012,6 +1019,12 @@ export const en = {
     last24: 'Last 24 hours',
     lastCheck: 'Last check',
     every: 'Checked every',
+    /** Such as `5m` or `1h`. */
+    frequency: (label: string) => {
+      const [, count, unit] = /^(\d+)([mh])$/.exec(label) ?? [];
+      if (unit === undefined) return label;
+      return unit === 'h' ? plural(Number(count), 'hour', 'hours') : plural(Number(count), 'minute', 'minutes');
+    },
     day: 'Up in 24 hours',
     week: 'Up in 7 days',
     monthWord: 'Up in 30 days',
@@ -1119,6 +1132,8 @@ export const en = {
     name: 'Name',
     email: 'E-mail',
     phone: 'Phone',
+    lastReport: 'Last report',
+    noneKept: 'A report is made when it is opened. None is sent or kept.',
     note: 'Note',
     costs: 'Costs',
     perMonth: (amount: number, currency: string) =>

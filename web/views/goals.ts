@@ -93,17 +93,21 @@ function lists(route: Route): Goal[] {
 
 function settings(): Goal[] {
   const cards = Object.entries(SETTINGS) as [SettingsCard, (typeof SETTINGS)[SettingsCard]][];
-  const about = (card: SettingsCard) => t.keys.kind.setting(t.settings.card[card]);
+  const of = (word: string, card: SettingsCard, name: string) => ({
+    word,
+    to: settingAddress(card, name),
+    about: t.keys.kind.settingOf(t.settings.card[card]),
+    late: true,
+  });
   return [
-    ...cards.map(([card]) => ({ word: t.settings.card[card], to: settingAddress(card), about: about(card) })),
-    ...cards.flatMap(([card, fields]) =>
-      fields.map(([name]) => ({
-        word: t.settings.field[name][0],
-        to: settingAddress(card, name),
-        about: about(card),
-      })),
-    ),
-    { word: t.settings.monitorAll, to: settingAddress('monitors', 'monitor-all'), about: about('monitors') },
-    { word: t.settings.every, to: settingAddress('monitors', 'monitor-every'), about: about('monitors') },
+    ...cards.map(([card]) => ({
+      word: t.settings.card[card],
+      to: settingAddress(card),
+      about: t.keys.kind.setting,
+      late: true,
+    })),
+    ...cards.flatMap(([card, fields]) => fields.map(([name]) => of(t.settings.field[name][0], card, name))),
+    of(t.settings.monitorAll, 'monitors', 'monitor-all'),
+    of(t.settings.every, 'monitors', 'monitor-every'),
   ];
 }
