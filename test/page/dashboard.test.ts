@@ -282,6 +282,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     // What the hourly task counted earlier today is replaced by what is known now.
     await recordFleetDay(app.ctx());
     await db.run('UPDATE monitor SET status = 1 WHERE site_id = 4');
+    await db.run("UPDATE site_detail SET php_version = CASE site_id WHEN 4 THEN '8.0.30' ELSE '8.1.0' END");
     const page = await served.open();
     const figures = page.locator('.trend > div');
     await expect
@@ -295,6 +296,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
         ['Vulnerable sites', 'unknown'],
         // (100 + 50 + 100) / 3
         ['Uptime', '83.33 %'],
+        ['PHP before 8.1', '1'],
       ]);
     const updates = page.getByRole('img', { name: 'Pending updates on 5 known days: 0 – 12' });
     // Two days, a gap, two days, a gap, and today.

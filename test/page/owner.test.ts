@@ -72,6 +72,25 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('finds the broken site on Now, and puts back what broke it in two clicks', async () => {
+    const plugin = app.offer(app.fleet.site(2), 3, '98.0');
+    const before = plugin.version;
+    await app.call('sync-sites', { site_ids_or_domains: [3] });
+    await app.safely('safe-update-site', { site_id_or_domain: 3 });
+    expect(plugin.version).toBe('98.0');
+    app.clock.move(10 * MINUTE);
+    await takeDown(3);
+    const page = await served.open();
+    const clicks = await counted(page);
+    const line = page.locator('.matter li', { hasText: nameOf(2) });
+    await line.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+    await served.running(page.getByText('is restored, and the site works').waitFor());
+    expect(await clicks()).toBe(2);
+    expect(plugin.version).toBe(before);
+    await page.context().close();
+  });
+
   it('acknowledges an outage with a note in two clicks, and takes that back', async () => {
     await takeDown(2);
     const page = await served.open();
@@ -235,8 +254,15 @@ describe('an owner on the page', needs('chromium'), () => {
       "UPDATE site_detail SET php_version = CASE site_id WHEN 1 THEN '7.4.33' WHEN 2 THEN '' ELSE '8.2.10' END",
     );
     const page = await served.open();
-    await page.goto(`${served.url}/sites`);
     const rows = page.locator('tbody tr');
+    // From what the page begins with, in one click.
+    const clicks = await counted(page);
+    const figure = page.locator('.trend > div', { hasText: 'PHP before 8.1' });
+    await expect.poll(() => figure.locator('dd').innerText()).toMatch(/^unknown of 1\s+1$/);
+    await figure.getByRole('link').click();
+    await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining(nameOf(0))]);
+    expect(await clicks()).toBe(1);
+    await page.goto(`${served.url}/sites`);
     await expect.poll(() => rows.count()).toBe(4);
     const more = page.getByRole('combobox', { name: 'More filters' });
     await more.selectOption('PHP before 8.1');

@@ -70,7 +70,32 @@ function Figures({ days }: { days: readonly Day[] }) {
           </div>
         );
       })}
+      <OldPhp />
     </dl>
+  );
+}
+
+/** Versions before this one get no security fixes any more. */
+const OLD = '8.1';
+
+/** Sites with an old PHP: of today only. */
+function OldPhp() {
+  const sites = useLoad('now:php', (signal) => {
+    const query = { php_below: OLD, columns: ['id' as const], per_page: 1 };
+    return answer(api.GET('/fleet/sites', { params: { query }, signal }));
+  });
+  if (sites.data === undefined) return null;
+  const { total, unknown = 0 } = sites.data;
+  return (
+    <div>
+      <dt>
+        <a href={`/sites?php_below=${OLD}`}>{t.sites.filter('php_below', OLD)}</a>
+      </dt>
+      <dd>
+        {unknown > 0 && <span class="muted small">{t.trend.unknown(number(unknown))}</span>}
+        <strong>{number(total)}</strong>
+      </dd>
+    </div>
   );
 }
 
