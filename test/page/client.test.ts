@@ -65,6 +65,7 @@ describe('a client on the page', needs('chromium'), () => {
       Costs: '80.00 USD a month',
       // 50 h 5 min for 12 an hour.
       'Time worked': '50 h 5 min in 1 task, 601.00 not billed yet',
+      'Last report': '– A report is made when it is opened. None is sent or kept.',
     });
     const rows = card.locator('tbody tr');
     await expect.poll(() => rows.locator('th').allInnerTexts()).toEqual([nameOf(2), nameOf(1)]);
@@ -108,7 +109,7 @@ describe('a client on the page', needs('chromium'), () => {
     await other.getByText('No sites yet.').waitFor();
     await expect
       .poll(() => other.locator('.facts dd').allInnerTexts())
-      .toEqual(['none@example.com', '–', '–', '–', '–', '–']);
+      .toEqual(['none@example.com', '–', '–', '–', '–', '–', expect.stringMatching(/^– A report is made/)]);
     await page.context().close();
   });
 });

@@ -99,6 +99,12 @@ export function Client({ id, close }: { id: string; close: () => void }) {
                 [t.nav.updates, <Offers key="updates" id={id} />],
                 [t.clients.costs, <Costs key="costs" id={id} />],
                 [t.clients.time, <Hours key="time" id={id} />],
+                [
+                  t.clients.lastReport,
+                  <span key="report">
+                    – <span class="muted small">{t.clients.noneKept}</span>
+                  </span>,
+                ],
               ]}
             />
             {editing && <EditClient client={data} close={() => setEditing(false)} />}
