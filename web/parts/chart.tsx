@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { t } from '../texts/texts.js';
+import { format } from './time.js';
 
 interface Beat {
   time: string;
@@ -41,7 +42,10 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
         cursor: { drag: { x: true, y: false } },
         hooks: { drawClear: [(drawn) => drawOutages(drawn, sorted, colour('--chart-bad'))] },
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(10, max * 1.1)] } },
-        axes: [axis, { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${tick} ms`), size: 64 }],
+        axes: [
+          { ...axis, values: (_plot, ticks) => ticks.map(timeWord) },
+          { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${tick} ms`), size: 64 },
+        ],
         series: [
           {
             label: t.monitors.time,
@@ -71,6 +75,12 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
     };
   }, [beats]);
   return <div ref={box} class="chart" role="img" aria-label={label} />;
+}
+
+/** A time of day, and the day where one begins, as the reader writes them. */
+function timeWord(seconds: number): string {
+  const at = new Date(seconds * 1000);
+  return (at.getHours() + at.getMinutes() === 0 ? format().date : format().clock).format(at);
 }
 
 /** Draws each outage once: from the beat that found the site down to the next one that did not. */

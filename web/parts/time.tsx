@@ -16,6 +16,7 @@ export const formats = () => ({
   full: new Intl.DateTimeFormat(t.locale, { dateStyle: 'full', timeStyle: 'medium' }),
   short: new Intl.DateTimeFormat(t.locale, { dateStyle: 'medium', timeStyle: 'short' }),
   day: new Intl.DateTimeFormat(t.locale, { dateStyle: 'medium' }),
+  date: new Intl.DateTimeFormat(t.locale, { day: 'numeric', month: 'short' }),
   month: new Intl.DateTimeFormat(t.locale, { month: 'long', year: 'numeric' }),
   clock: new Intl.DateTimeFormat(t.locale, { timeStyle: 'short' }),
   number: new Intl.NumberFormat(t.locale),

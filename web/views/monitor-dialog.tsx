@@ -88,7 +88,7 @@ function Settings({ id, own, close }: { id: number; own: Own; close: () => void 
         onChange={setInterval}
         options={[
           [GLOBAL, t.monitors.global],
-          ...[...new Set([...INTERVALS, own.interval])].map((one) => [one, one] as const),
+          ...[...new Set([...INTERVALS, own.interval])].map((one) => [one, t.monitors.frequency(one)] as const),
         ]}
       />
       <SelectField

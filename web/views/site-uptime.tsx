@@ -93,7 +93,7 @@ export function Uptime({ site }: { site: SiteRecord }) {
                     <MonitorState key="state" state={data.last_status} maintenance={data.maintenance_until !== null} />,
                   ],
                   [t.monitors.lastCheck, <Time key="check" iso={data.last_check_at} otherwise={t.never} />],
-                  [t.monitors.every, data.check_frequency],
+                  [t.monitors.every, t.monitors.frequency(data.check_frequency)],
                   [t.monitors.day, t.percent(data.uptime_ratio_24h)],
                   [t.monitors.week, t.percent(data.uptime_ratio_7d)],
                   [t.monitors.monthWord, t.percent(data.uptime_ratio_30d)],
