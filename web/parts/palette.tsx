@@ -180,7 +180,7 @@ function Option({ id, goal, chosen, go }: { id: string; goal: Goal; chosen: bool
   const follow = (event: MouseEvent) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    // The router follows links by itself.
+    // The router would follow it as well.
     event.stopPropagation();
     go();
   };

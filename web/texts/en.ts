@@ -152,6 +152,8 @@ export const en = {
   },
   protection: { guard: 'Guarded', reinstall: 'Reinstall only', none: 'Not protected', unknown: 'Protection unknown' },
   level: { major: 'Major', minor: 'Minor', patch: 'Patch', unknown: 'Size unknown' },
+  /** `a, b and c`. */
+  list: (words: readonly string[]) => words.join(', ').replace(/, (?!.*, )/, ' and '),
   updateType: { core: 'WordPress', plugins: 'Plugins', themes: 'Themes' },
   updateKind: { core: 'WordPress', plugin: 'Plugin', theme: 'Theme', translation: 'Translation' },
   step: {
@@ -246,6 +248,10 @@ export const en = {
     run: 'Run',
     title: (what: string) => `Update of ${what}`,
     everything: 'everything',
+    kinds: { core: 'WordPress', plugin: 'plugins', theme: 'themes', translation: 'translations' } as Record<
+      string,
+      string
+    >,
     count: (count: string) => `${plural(count, 'run', 'runs')} in the last 180 days`,
     none: 'No updates yet',
     noneText: 'Every update, by anyone and on any way, is recorded here for 180 days.',

@@ -145,7 +145,7 @@ export function titleOf({ types, specific_items }: RunEntry, items: readonly Ite
     specific_items.length > 0
       ? specific_items.slice(0, 3).map(name).join(', ') + (specific_items.length > 3 ? ' …' : '')
       : types.length > 0
-        ? types.join(', ')
+        ? t.list(types.map((type) => t.runs.kinds[type] ?? type))
         : t.runs.everything;
   return t.runs.title(what);
 }

@@ -61,7 +61,9 @@ export function Runs() {
                   <td data-label={t.inventory.state}>
                     <RunState run={run} />
                   </td>
-                  <td data-label={t.runs.outcome}>{outcomeOf(run)}</td>
+                  <td class="wraps" data-label={t.runs.outcome}>
+                    {outcomeOf(run)}
+                  </td>
                   <td data-label={t.jobs.by}>{t.who(run.by)}</td>
                   <td data-label={t.runs.started}>
                     <Time iso={run.started_at} />
