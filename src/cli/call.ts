@@ -12,7 +12,7 @@ import { createLog } from '../runtime/telemetry/log.js';
 import { answerText } from './answer-text.js';
 import { localCaller } from './local-actor.js';
 import { printOperationHelp, printOperations, shortName } from './operation-help.js';
-import { type JsonFlag, print, printJson, say } from './output.js';
+import { type JsonFlag, print, printJson, problemText, say } from './output.js';
 import { type Bar, progressBar } from './progress.js';
 import { stopSignal } from './stop.js';
 
@@ -24,8 +24,8 @@ export interface CallOptions {
 }
 
 /**
- * Prints the answer on stdout: as JSON, or on a terminal with lists as tables. On failure the error body goes to
- * stderr, with exit code 1. After Ctrl-C it reports which sites were done.
+ * Prints the answer on stdout: as JSON, or on a terminal with lists as tables. On failure the error goes to stderr, as its
+ * body or on a terminal as sentences, with exit code 1. After Ctrl-C it reports which sites were done.
  * @param name id with or without `svc/` and `-v1`, or the tool name
  * @param input JSON object, or `-` to read it from stdin
  */
@@ -45,11 +45,18 @@ export async function call(config: Config, name: string, input: string, options:
     watch.stop();
     const { sites } = asServiceError(error).data;
     if (signal.aborted && sites !== undefined) say(stoppedText(sites as StoppedSites));
-    say(JSON.stringify(errorBody(error)));
+    say(failureText(error, options));
     process.exitCode = 1;
   } finally {
     await service.stop();
   }
+}
+
+/** For a person on a terminal sentences, otherwise the body as data. */
+function failureText(error: unknown, { json, table }: CallOptions): string {
+  if (table !== true && (json === true || !process.stderr.isTTY)) return JSON.stringify(errorBody(error));
+  const known = asServiceError(error);
+  return `${problemText(known)}\n(${known.code})`;
 }
 
 function show(answer: Record<string, unknown>, { json, table }: CallOptions): void {

@@ -84,7 +84,7 @@ program
   .argument('[operation]', 'for example list-sites-v1; "ops" lists them')
   .argument('[input]', 'JSON object, or - for stdin', '{}')
   .option('--json', 'print JSON, even on a terminal')
-  .option('--table', 'print lists as tables, even without a terminal')
+  .option('--table', 'print lists as tables and errors as sentences, even without a terminal')
   // Replaced by our own, which can be about the operation.
   .helpOption(false)
   .option('-h, --help', 'show help for the command or the operation')

@@ -276,6 +276,11 @@ describe('call', () => {
   ])('%s ends with 1 and its error on stderr', async (_name, args, expected) => {
     const { code, out, err } = await run(environment('call'), ['call', ...args]);
     expect([code, out, JSON.parse(err).code]).toEqual([1, '', expected]);
+    // In sentences where a person reads it, as on a terminal.
+    const words = await run(environment('call'), ['call', ...args, '--table']);
+    expect([words.code, words.out]).toEqual([1, '']);
+    const { message, data } = JSON.parse(err) as { message: string; data: { advice: string } };
+    expect(words.err).toBe(`${message}\n${data.advice}\n(${expected})\n`);
   });
 });
 
