@@ -83,6 +83,22 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('shows its tables whole on a tablet: no button is beyond the edge', async () => {
+    const page = await served.open();
+    await page.setViewportSize({ width: 768, height: 1024 });
+    for (const path of ['/sites', '/monitors']) {
+      await page.goto(served.url + path);
+      await page.locator('main tbody tr').first().waitFor();
+      const beyond = () =>
+        page
+          .locator('main .scroll')
+          .first()
+          .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      await expect.poll(beyond).toBe(0);
+    }
+    await page.context().close();
+  });
+
   it('says where nothing is, to people and to programs, and shows the chosen part of a site on a phone', async () => {
     const page = await served.open();
     const reply = await page.goto(`${served.url}/no/such/view`);
