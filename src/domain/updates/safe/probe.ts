@@ -206,15 +206,18 @@ export async function checkAgain(
   };
 }
 
-/** How pages are visited after an update: each may take some time longer than before. */
+/**
+ * How pages are visited after an update: each may take some time longer than before. How long the child plugin took before is
+ * not known: where it fails it answers soon, and a slow answer is one.
+ */
 export function visitsAfter({ first, second }: Baseline, guard: SiteGuard | null): HowToVisit {
   const headers = guard?.look();
   const all = Object.values(second.pages).map(({ ms }) => ms);
   return (page) => {
-    const own = page === undefined ? [] : [first, second].flatMap(({ pages }) => pages[keyOf(page)]?.ms ?? []);
+    if (page === undefined || all.length === 0) return { timeoutMs: PAGE_TIMEOUT_MS, headers, guard };
+    const own = [first, second].flatMap(({ pages }) => pages[keyOf(page)]?.ms ?? []);
     const longest = Math.max(...(own.length > 0 ? own : all), 0);
-    const timeoutMs = all.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + longest, PAGE_TIMEOUT_MS);
-    return { timeoutMs, headers, guard };
+    return { timeoutMs: Math.min(SLOWER_MS + longest, PAGE_TIMEOUT_MS), headers, guard };
   };
 }
 
