@@ -1,4 +1,4 @@
-/** Guidance: what is to be heeded on the whole fleet, on the sites of a client, or on a site, before it is changed. */
+/** Guidance: what to watch out for on the whole fleet, on the sites of a client, or on a site, before it is changed. */
 
 import { once } from '../src/runtime/once.js';
 import { timestamp } from './common.js';

@@ -61,7 +61,7 @@ const FACTS = {
   },
   guidance: {
     label: 'Guidance',
-    description: 'What is to be heeded before sites are changed.',
+    description: 'What to watch out for before sites are changed.',
     max_tokens: 600,
     optional: true,
   },

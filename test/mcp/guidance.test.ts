@@ -53,13 +53,13 @@ describe('guidance', () => {
     expect((await tool('get-fleet-brief')).guidance).toEqual([clients, own, all]);
     const plan = await tool('plan-updates');
     expect(plan.guidance).toEqual([clients, own, all]);
-    expect(plan.summary).toContain(`To be heeded: ${clients}; ${own}.`);
+    expect(plan.summary).toContain(`Guidance: ${clients}; ${own}.`);
     const of = async (site_id_or_domain: number) => (await tool('get-site', { site_id_or_domain })).guidance;
     expect([await of(1), await of(2), await of(3)]).toEqual([[own, all], [clients, all], [all]]);
     const third = await tool('plan-updates', { site_ids_or_domains: [3] });
     expect(third.guidance).toEqual([all]);
     // Our own words tell nobody to heed what no person has said.
-    expect(third.summary).not.toContain('heeded');
+    expect(third.summary).not.toContain('Guidance');
     for (const name of ['run-updates', 'update-all']) {
       const of = async (site_ids_or_domains: number[]) =>
         (await tool(name, { site_ids_or_domains, dry_run: true })).guidance;

@@ -30,13 +30,13 @@ describe('guidance on the page', needs('chromium'), () => {
     await app.call('add-guidance', { text: PROPOSED, site_id_or_domain: 1 });
     const page = await served.open();
     await page.goto(`${served.url}/sites/1`);
-    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'To be heeded' }) });
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Guidance' }) });
     const items = () => card.locator('li').allInnerTexts();
     await expect.poll(items).toEqual([expect.stringContaining(PROPOSED)]);
     expect((await items())[0]).toMatch(/Not confirmed/);
     await card.getByRole('button', { name: 'Add guidance' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('What is to be heeded').fill(RULE);
+    await dialog.getByLabel('What to watch out for').fill(RULE);
     await dialog.getByLabel('Until the end of this day').fill('2001-01-01');
     await dialog.getByRole('button', { name: 'Save' }).click();
     // Refused at its field: nothing was added.
@@ -64,14 +64,14 @@ describe('guidance on the page', needs('chromium'), () => {
   it('of a client is with the client, and all of it is with the plan of updates, where only those who may write can', async () => {
     const page = await served.open();
     await page.goto(`${served.url}/clients?id=1`);
-    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'To be heeded' }) });
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Guidance' }) });
     await card.getByRole('button', { name: 'Add guidance' }).click();
-    await page.getByRole('dialog').getByLabel('What is to be heeded').fill('Not on Fridays.');
+    await page.getByRole('dialog').getByLabel('What to watch out for').fill('Not on Fridays.');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => card.locator('li').allInnerTexts()).toEqual([expect.stringContaining('Not on Fridays.')]);
     const reader = await served.open(['read']);
     await reader.goto(`${served.url}/updates/plan`);
-    const all = reader.locator('.card', { has: reader.getByRole('heading', { name: 'To be heeded' }) });
+    const all = reader.locator('.card', { has: reader.getByRole('heading', { name: 'Guidance' }) });
     await expect
       .poll(() => all.locator('li').allInnerTexts())
       .toEqual([expect.stringMatching(/Not on Fridays[\s\S]*Nordlicht/), expect.stringContaining(RULE)]);

@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/add-guidance-v1',
   title: 'Add guidance',
   about:
-    'Keeps what is to be heeded before sites are changed, such as: no updates of the shop before Monday. Without a site or client: of the whole fleet. What a program adds is unverified until a person confirms it.',
+    'Records what to watch out for before sites are changed, such as: no shop updates before Monday. Without a site or client: for the whole fleet. What a program adds is unverified until a person confirms it.',
   effect: 'write',
   change: 'other',
   idempotent: false,

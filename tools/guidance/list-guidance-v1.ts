@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/list-guidance-v1',
   title: 'List guidance',
   about:
-    'Lists what is to be heeded before sites are changed: of the fleet, of a client, of a site. Unverified entries were proposed by programs.',
+    'Lists what to watch out for before sites are changed: of the fleet, of a client, of a site. Unverified entries were proposed by programs.',
   run: 'POST',
   effect: 'read',
 

@@ -1,4 +1,4 @@
-/** Guidance: what is to be heeded before sites are changed. People write it, and confirm or remove what programs proposed. */
+/** Guidance: what to watch out for before sites are changed. People write it, and confirm or remove what programs proposed. */
 
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
@@ -43,7 +43,8 @@ const asked = ({ site, client }: Of) => ({
   ...(client === undefined ? {} : { client_id_or_email: client }),
 });
 
-export function GuidanceCard({ of = {} }: { of?: Of }) {
+/** @param ifAny shows nothing where there is none */
+export function GuidanceCard({ of = {}, ifAny = false }: { of?: Of; ifAny?: boolean }) {
   const write = useMayWrite();
   const [page, setPage] = useState(1);
   const [adding, setAdding] = useState(false);
@@ -60,6 +61,7 @@ export function GuidanceCard({ of = {} }: { of?: Of }) {
       return message;
     });
   const pathOf = ({ id }: Entry) => ({ params: { path: { guidance_id: id } } });
+  if (ifAny && (entries.data?.total ?? 0) === 0) return null;
   return (
     <Card
       title={t.guidance.title}

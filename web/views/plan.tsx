@@ -45,7 +45,7 @@ export function UpdatePlan() {
   return (
     <Page title={t.plan.title} about={t.plan.about}>
       <UpdateTabs at="plan" />
-      <GuidanceCard />
+      <GuidanceCard ifAny />
       <Choices query={query} filters={filters} filter={filter} />
       <Loaded of={plan} rows={8}>
         {(data) =>

@@ -50,7 +50,7 @@ export interface Brief {
   updates_on_offer: { core: number; plugins: number; themes: number; translations: number; next: string };
   done: { what: string; count: number; sites: number; newest?: string | undefined }[];
   not_known: string[];
-  /** What is to be heeded before sites are changed; absent = nothing. */
+  /** What to watch out for before sites are changed; absent = nothing. */
   guidance?: string[];
   /** The last entry of the action log. */
   log_head?: string;

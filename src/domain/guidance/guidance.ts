@@ -1,5 +1,5 @@
 /**
- * Guidance: what is to be heeded on the fleet, on a client's sites or on a site before it is changed. What a person
+ * Guidance: what to watch out for on the fleet, on a client's sites or on a site before it is changed. What a person
  * writes holds at once; what a program proposes is marked as unverified until a person confirms it.
  */
 
@@ -31,7 +31,7 @@ export interface GuidanceInput {
 
 type View = z.output<ReturnType<typeof guidanceEntry>> & Pick<GuidanceRow, 'site_name' | 'client_name'>;
 
-/** What holds now: all, or what is to be heeded on one site or with one client. */
+/** What holds now: all, or what to watch out for on one site or with one client. */
 export async function listGuidance(
   ctx: Ctx,
   { site_id_or_domain: site, client_id_or_email: client }: Omit<GuidanceInput, 'text' | 'until'>,

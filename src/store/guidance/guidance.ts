@@ -46,7 +46,7 @@ export function createGuidance(db: Db) {
       return pageOf(from, [now, clientId ?? null], page, perPage);
     },
 
-    /** What is to be heeded on any of these sites, with how much there is; without sites, what holds for all. */
+    /** What to watch out for on any of these sites, with how much there is; without sites, what holds for all. */
     heeded(siteIds: readonly number[], now: number, page: number, perPage: number) {
       const from = `FROM guidance g WHERE ${HOLDS} AND ((g.site_id IS NULL AND g.client_id IS NULL)
         OR g.site_id IN (SELECT value FROM json_each(?2))

@@ -35,7 +35,7 @@ CREATE INDEX cost_by_product_type ON cost (product_type) WHERE product_type <> '
 CREATE INDEX cost_by_payment_method ON cost (payment_method) WHERE payment_method <> '';
 
 -- Guidance ------------------------------------------------------------------------------------------------------------
--- What is to be heeded before sites are changed: of a site, of a client's sites, or, without either, of all.
+-- What to watch out for before sites are changed: of a site, of a client's sites, or, without either, of all.
 CREATE TABLE guidance (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   site_id INTEGER REFERENCES site (id) ON DELETE CASCADE,

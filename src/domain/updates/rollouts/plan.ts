@@ -86,7 +86,7 @@ async function guidedView(ctx: Ctx, drawn: Drawn) {
   const guidance = await guidanceFor(ctx, [...new Set(items.map(({ site_id }) => site_id))], GUIDANCE);
   if (guidance === undefined) return view;
   const { lines, heeded } = guidance;
-  const told = heeded.length === 0 ? '' : ` To be heeded: ${heeded.join('; ')}.`;
+  const told = heeded.length === 0 ? '' : ` Guidance: ${heeded.join('; ')}.`;
   return { ...view, summary: `${view.summary}${told}`, guidance: lines };
 }
 

@@ -1,4 +1,4 @@
-/** Routes for guidance: what is to be heeded before sites are changed (REST §7). */
+/** Routes for guidance: what to watch out for before sites are changed (REST §7). */
 
 import { guidanceEntry } from '../../../../schemas/guidance.js';
 import { z } from '../../../../schemas/zod.js';
@@ -39,7 +39,7 @@ export const guidance: readonly Route[] = [
   listRoute({
     on: 'GET /guidance',
     fails: [404],
-    summary: 'List what is to be heeded before sites are changed',
+    summary: 'List what to watch out for before sites are changed',
     description:
       'All of it, all that concerns a site, or that of a client and of the fleet. What programs proposed is not verified until a person confirms it.',
     params: () => z.object({ ...about(), ...paging(20, 50) }),
