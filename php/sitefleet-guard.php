@@ -1584,7 +1584,17 @@ class Sitefleet_Guard {
 		$fault['count']  = ( $past['count'] ?? 0 ) + 1;
 		unset( $faults[ $fault['mark'] ] );
 		$faults[ $fault['mark'] ] = $fault + array( 'restored' => $kept['restored'] );
-		$this->put_json( 'faults', array_slice( $faults, -self::MAX_FAULTS, null, true ) );
+		$this->put_json( 'faults', self::newest( $faults ) );
+	}
+
+	/** As many faults as are kept. What visitors provoke pushes out neither what looks of Sitefleet nor what tasks have met: the kind that has most gives way. */
+	private static function newest( array $faults ): array {
+		while ( count( $faults ) > self::MAX_FAULTS ) {
+			$kinds  = array_map( fn( $one ) => isset( $one['ours'] ) || isset( $one['restored'] ) ? 'look' : ( empty( $one['cron'] ) ? 'visit' : 'task' ), $faults );
+			$counts = array_count_values( $kinds );
+			unset( $faults[ array_search( array_search( max( $counts ), $counts, true ), $kinds, true ) ] );
+		}
+		return $faults;
 	}
 
 	/** Items that were updated within the last day or so, newest first. */

@@ -65,6 +65,8 @@ class Guard extends Sitefleet_Guard {
 	/** Writes a file of the guard's folder with its seal. */
 	public function put( string $name, array $data ): void { $this->put_json( $name, $data ); }
 
+	public function get( string $name ): array { return json_decode( substr( (string) file_get_contents( "$this->store/$name.json" ), 65 ), true ) ?? array(); }
+
 	/** Makes a changed container one that the guard has written: it is sealed. */
 	public function reseal( array $snapshot ): void {
 		$this->put( $snapshot['id'], array( 'container' => hash_file( 'sha256', "$this->store/{$snapshot['id']}.bin" ) ) + $snapshot );
@@ -425,6 +427,23 @@ $tests['at most 50 faults, the newest'] = function () {
 	$faults = ( new Guard() )->call( 'faults' )['faults'];
 	same( array( 50, 'Boom ' . str_repeat( 'x', 59 ), 'wp-content/plugins/alpha/alpha.php', 'alpha' ), array( count( $faults ), $faults[49]['message'], $faults[49]['file'], $faults[49]['item'] ) );
 	same( array(), ( new Guard() )->call( 'faults', array( 'since' => time() + 10 ) )['faults'] );
+};
+$tests['what visitors provoke does not push out what looks of Sitefleet, restores and tasks have met'] = function () {
+	( new Guard() )->call( 'hello' );
+	$provoke = function ( int $line ) {
+		( new Guard() )->watch( array( 'type' => E_ERROR, 'message' => 'Boom', 'file' => WP_PLUGIN_DIR . '/alpha/alpha.php', 'line' => $line ) );
+	};
+	$lines = fn() => array_column( ( new Guard() )->call( 'faults' )['faults'], 'line' );
+	foreach ( array( 1, 2, 3, 4 ) as $line ) $provoke( $line );
+	$faults = ( new Guard() )->get( 'faults' );
+	$met    = array( array( 'ours' => time() ), array( 'cron' => true ), array( 'restored' => str_repeat( 'a', 32 ) ), array() );
+	( new Guard() )->put( 'faults', array_combine( array_keys( $faults ), array_map( 'array_replace', array_values( $faults ), $met ) ) );
+	for ( $line = 100; $line < 170; ++$line ) $provoke( $line );
+	same( array_merge( array( 1, 2, 3 ), range( 123, 169 ) ), $lines() );
+	// Of one kind alone all are kept, and the oldest goes.
+	( new Guard() )->put( 'faults', array_map( fn( $one ) => array( 'ours' => time() ) + $one, ( new Guard() )->get( 'faults' ) ) );
+	$provoke( 200 );
+	same( array_merge( array( 2, 3 ), range( 123, 169 ), array( 200 ) ), $lines() );
 };
 $tests['the cache of a look: as WordPress knows it, and the made-up user cannot be taken out'] = function () {
 	$cache = new Sitefleet_Memory();

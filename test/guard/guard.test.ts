@@ -551,6 +551,22 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       expect([isHere(), (await newest())?.restored]).toEqual([false, id]);
     });
 
+    it('takes nothing that a look of Sitefleet has met out of the record by provoking other errors', async () => {
+      const id = await armed("if (isset($_GET['rare'])) { nix(); }");
+      await guard.disarm(null);
+      expect((await visit(`${site.url}?rare=1`, guard.look())).status).toBe(500);
+      const met = await newest();
+      expect(met).toMatchObject({ item: 'beta', blames: id, ours: expect.any(Number) });
+      // Sixty places of another plugin.
+      const places = Array.from({ length: 60 }, (_, at) => `if ('${at}' === ($_GET['at'] ?? '')) { nix(); }`);
+      site.write('plugins/alpha/alpha.php', plugin('1.0', places.join('\n')));
+      for (const at of places.keys()) expect(await status(`${site.url}?at=${at}`)).toBe(500);
+      const faults = await guard.faults(0);
+      expect(faults).toHaveLength(50);
+      expect(faults).toContainEqual(met);
+      site.write('plugins/alpha/alpha.php', plugin('1.0'));
+    });
+
     it('undoes nothing by being the first after an update, while Sitefleet is about to look', async () => {
       const code = "if ('odd' === $_SERVER['HTTP_USER_AGENT']) { nix(); }";
       const odd = { 'user-agent': 'odd' };
