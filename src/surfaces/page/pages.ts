@@ -6,7 +6,7 @@ import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { Hono } from 'hono';
-import { textResponse } from '../http/compression.js';
+import { type KeptText, keptText, textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 
 /** Views of the page, except `/`: programs request it too, so its route is added elsewhere. */
@@ -71,8 +71,7 @@ export const PAGE_HEADERS = {
 
 interface Asset {
   type: string;
-  /** Brotli-compressed by the build. */
-  br: Uint8Array<ArrayBuffer>;
+  text: KeptText;
 }
 
 export interface Pages {
@@ -128,27 +127,30 @@ function readAssets(folder: string): Map<string, Asset> {
   for (const file of readdirSync(folder)) {
     const name = basename(file, '.br');
     const type = TYPES[extname(name)];
-    if (name !== file && type !== undefined) assets.set(name, { type, br: readFileSync(join(folder, file)) });
+    if (name !== file && type !== undefined)
+      assets.set(name, { type, text: unpackedOnce(readFileSync(join(folder, file))) });
   }
   return assets;
 }
 
-async function assetResponse({ type, br }: Asset, accepted: string | null): Promise<Response> {
+/** @param br compressed by the build */
+function unpackedOnce(br: Uint8Array<ArrayBuffer>): KeptText {
+  return keptText(() => promisify(brotliDecompress)(br), { br: async () => br });
+}
+
+function assetResponse({ type, text }: Asset, accepted: string | null): Promise<Response> {
   const headers: Record<string, string> = {
     ...PAGE_HEADERS,
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': type,
   };
-  if (acceptsBrotli(accepted ?? ''))
-    return new Response(br, { headers: { ...headers, vary: 'Accept-Encoding', 'content-encoding': 'br' } });
-  const bytes = await promisify(brotliDecompress)(br);
   // Images and fonts are already compressed.
-  if (type === 'image/png' || type === 'font/woff2') return new Response(bytes, { headers });
-  return textResponse(bytes, accepted, headers);
+  const isPacked = type === 'image/png' || type === 'font/woff2';
+  return text(isPacked && !acceptsBrotli(accepted ?? '') ? null : accepted, headers);
 }
 
 /** @param accepted the request's Accept-Encoding */
-export function acceptsBrotli(accepted: string): boolean {
+function acceptsBrotli(accepted: string): boolean {
   return /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
 }
 

@@ -6,20 +6,29 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { Hono } from 'hono';
-import { textResponse } from '../http/compression.js';
+import { type KeptText, keptText, textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
-import { acceptsBrotli, PAGE_HEADERS, TYPES } from './pages.js';
+import { PAGE_HEADERS, TYPES } from './pages.js';
 
 const FRESH = 'no-cache';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**
- * Files are read on request, because this page is rarely opened.
+ * Files are read on request, because this page is rarely opened, and unpacked once.
  * @param folder with `index.html`, and compressed: `openapi.json` and `assets/`
  */
 export function createReference(folder: string): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const index = join(folder, 'index.html');
+  const kept = new Map<string, KeptText>();
+
+  /** @param file one that exists */
+  function unpacked(file: string, cacheControl: string, accepted: string | null): Promise<Response> {
+    const text = kept.get(file) ?? stored(file);
+    kept.set(file, text);
+    const type = TYPES[extname(file)] ?? 'application/octet-stream';
+    return text(accepted, { ...PAGE_HEADERS, 'cache-control': cacheControl, 'content-type': type });
+  }
 
   app.get('/docs', async (c) => {
     if (!existsSync(index)) return notBuilt();
@@ -29,7 +38,7 @@ export function createReference(folder: string): Hono<HttpEnv> {
 
   app.get('/docs/openapi.json', async (c, next) => {
     const file = join(folder, 'openapi.json');
-    return existsSync(`${file}.br`) ? unpacked(file, FRESH, c.req.header('accept-encoding')) : next();
+    return existsSync(`${file}.br`) ? unpacked(file, FRESH, c.req.header('accept-encoding') ?? null) : next();
   });
 
   app.get('/docs/assets/:file', async (c, next) => {
@@ -37,22 +46,15 @@ export function createReference(folder: string): Hono<HttpEnv> {
     const assets = join(folder, 'assets');
     // Looked up in the list of existing files, so a request cannot reach any other.
     const known = existsSync(assets) && (await readdir(assets)).includes(`${file}.br`);
-    return known ? unpacked(join(assets, file), FOREVER, c.req.header('accept-encoding')) : next();
+    return known ? unpacked(join(assets, file), FOREVER, c.req.header('accept-encoding') ?? null) : next();
   });
   return app;
 }
 
-/** A file that is stored with Brotli; sent as stored to clients that accept it, otherwise decompressed. */
-async function unpacked(file: string, cacheControl: string, accepted = ''): Promise<Response> {
-  const packed = await readFile(`${file}.br`);
-  const headers: Record<string, string> = {
-    ...PAGE_HEADERS,
-    'cache-control': cacheControl,
-    'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
-    vary: 'Accept-Encoding',
-  };
-  if (acceptsBrotli(accepted)) return new Response(packed, { headers: { ...headers, 'content-encoding': 'br' } });
-  return new Response(await promisify(brotliDecompress)(packed), { headers });
+/** A file that is stored with Brotli. */
+function stored(file: string): KeptText {
+  const br = () => readFile(`${file}.br`);
+  return keptText(async () => promisify(brotliDecompress)(await br()), { br });
 }
 
 function notBuilt(): Response {

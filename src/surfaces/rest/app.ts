@@ -13,11 +13,10 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Config } from '../../runtime/config/types.js';
 import { asServiceError, isOurFault, ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
-import { once } from '../../runtime/once.js';
 import { readOnlyError } from '../../runtime/permission.js';
 import type { Auth } from '../auth/auth.js';
 import type { Session, Sessions } from '../auth/sessions.js';
-import { textResponse } from '../http/compression.js';
+import { keptText } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
@@ -57,10 +56,10 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const match: Matcher = (method, path) => (OUTSIDE_ROWS.has(path) ? ONLY_GET : rows(method, path));
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
   const live = createLiveEvents(parts);
-  const description = once(async () => JSON.stringify(await openApi(parts.routes, parts.version)));
+  const description = keptText(async () => JSON.stringify(await openApi(parts.routes, parts.version)));
 
   app.get(`${BASE}/openapi.json`, async (c) => {
-    return textResponse(await description(), c.req.header('accept-encoding') ?? null, {
+    return description(c.req.header('accept-encoding') ?? null, {
       'cache-control': 'public, max-age=300',
       'content-type': 'application/json; charset=UTF-8',
     });
