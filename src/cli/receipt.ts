@@ -59,15 +59,16 @@ function receiptsIn(content: unknown, file: string): Record<string, unknown>[] {
   return list;
 }
 
-function verdictOn({ document, signature, public_key }: Record<string, unknown>, wanted?: string): Verdict {
+function verdictOn(receipt: Record<string, unknown>, wanted?: string): Verdict {
+  const { document, signature, public_key } = receipt;
   const told = contentOfDocument(String(document));
   const der = Buffer.from(String(public_key), 'base64');
   const key_id = keyIdOf(der);
   const reason = reasonAgainst(String(document), String(signature), der);
   const other = wanted !== undefined && wanted !== key_id ? `it is signed with the key ${key_id}` : '';
   const strange = told === null ? 'it is no receipt of this version' : '';
-  const against = reason || other || strange;
-  const known = told ?? { site_url: '', run_id: '', written_at: '' };
+  const { site_id, ...known } = told ?? { site_id: null, site_url: '', run_id: '', written_at: '' };
+  const against = reason || other || strange || contradiction(receipt, { site_id, key_id });
   return { ...known, key_id, valid: against === '', reason: against };
 }
 
@@ -82,11 +83,20 @@ function reasonAgainst(document: string, signature: string, der: Buffer): string
   }
 }
 
-function contentOfDocument(document: string): Pick<Verdict, 'site_url' | 'run_id' | 'written_at'> | null {
+/** What stands beside the document is not signed: people who read the file must not be told something else by it. */
+function contradiction(receipt: Record<string, unknown>, signed: Record<string, unknown>): string {
+  const name = Object.keys(signed).find((one) => receipt[one] !== undefined && receipt[one] !== signed[one]);
+  return name === undefined ? '' : `its ${name} is not that of what is signed`;
+}
+
+function contentOfDocument(
+  document: string,
+): (Pick<Verdict, 'site_url' | 'run_id' | 'written_at'> & { site_id: unknown }) | null {
   try {
     const content = JSON.parse(document) as unknown;
     if (!isRecord(content) || content.format !== RECEIPT_FORMAT || !isRecord(content.site)) return null;
     return {
+      site_id: content.site.id,
       site_url: String(content.site.url),
       run_id: String(content.run_id),
       written_at: String(content.written_at),

@@ -190,6 +190,14 @@ describe('sitefleet receipt verify', () => {
     });
     expect((await run({ ...one(), public_key: 'AAAA' })).out).toContain('cannot be read');
     expect((await run({ ...one(), document: 1 })).code).toBe(1);
+    // What stands beside the signed document is read by people, too.
+    for (const beside of [{ site_id: one().site_id + 1 }, { key_id: 'f'.repeat(32) }])
+      expect(await run({ ...one(), ...beside })).toMatchObject({
+        code: 1,
+        out: expect.stringContaining(`its ${Object.keys(beside)[0]} is not that of what is signed`),
+      });
+    const { site_id: _site, key_id: _key, ...least } = one();
+    expect((await run(least)).code).toBe(0);
     expect(await run('no json')).toMatchObject({
       code: 1,
       out: '',
