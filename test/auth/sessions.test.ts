@@ -109,6 +109,20 @@ const fromPage = ({ cookie, csrf }: LoggedIn, change: Record<string, string | un
 /** Whether the service accepts a session, ignoring a browser's cookie rules. */
 const whoIs = async (session: Pick<LoggedIn, 'cookie'>) => (await ask('GET /session', as(session))).body.authenticated;
 
+it('reads no body that is longer than the fields of any login', async () => {
+  const username = await newUser();
+  const long = { username, password: 'x'.repeat(16 * 1024) };
+  const refused = { status: 413, body: { code: 'svc_rest_request_entity_too_large' } };
+  for (const call of ['POST /session', 'PUT /session/password'])
+    expect(await ask(call, { ...fromPage(await login(username)), body: long })).toMatchObject(refused);
+  // Judged by its length before anything of it has arrived.
+  const headers = { 'content-length': String(16 * 1024 + 1) };
+  expect(await ask('POST /session', { headers, body: { username, password: PASSWORD } })).toMatchObject(refused);
+  // As long as fields may be, in the longest spelling.
+  const longest = '\u0001'.repeat(1_000);
+  expect((await ask('POST /session', { body: { username: longest, password: longest } })).status).toBe(401);
+});
+
 describe('PUT /session/password', () => {
   const next = 'battery staple';
   const change = (session: LoggedIn, body: object) => ask('PUT /session/password', { ...fromPage(session), body });

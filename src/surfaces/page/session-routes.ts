@@ -26,6 +26,8 @@ const CHANGED = ['current_password', 'password'] as const;
 const CHOSEN = ['password'] as const;
 /** Maximum length of a field, in characters. */
 const MAX_FIELD = 1000;
+/** Two such fields, however they are escaped. What is longer is not parsed: here nobody has logged in yet. */
+const MAX_BODY = 16 * 1024;
 
 export function createSessionRoutes({ sessions, readOnly, isFirstStart }: SessionRouteParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
@@ -118,10 +120,27 @@ async function bodyOf(c: SessionContext): Promise<Record<string, unknown>> {
     throw new ServiceError('invalid_content_type', 'The body is not sent as JSON.', {
       advice: 'Set Content-Type to application/json.',
     });
-  const body: unknown = await c.req.json().catch(() => null);
+  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY) throw tooLarge();
+  const text = await c.req.text();
+  if (text.length > MAX_BODY) throw tooLarge();
+  const body = parsed(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ServiceError('rest_invalid_json', 'The body is not a JSON object.', { advice: 'Send one object.' });
   return body as Record<string, unknown>;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+function tooLarge(): ServiceError {
+  return new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${MAX_BODY} bytes.`, {
+    advice: 'Send only the fields of this call.',
+  });
 }
 
 function loginOf(body: Record<string, unknown>): { link: string } | { username: string; password: string } {
