@@ -1,7 +1,7 @@
 /** The HTTP server: listens, starts requests in small batches, and drains requests in flight before it closes. */
 
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTrial } from 'node:net';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTrial, type Socket } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { inTurns } from '../../runtime/turns.js';
@@ -32,7 +32,7 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
   });
   // The request listener responds to failures itself.
   const begin = inTurns(PER_TURN);
-  const server = createServer((request, response) => begin(() => void serve(request, response)));
+  const server = createServer(oneByOne((request, response) => begin(() => void serve(request, response))));
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
   server.keepAliveTimeout = 65_000;
@@ -56,6 +56,32 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
  * every waiting request were answered first, 100 busy clients would keep out a new one, such as a health check, for seconds.
  */
 const PER_TURN = 16;
+
+/**
+ * Requests that a client sends without waiting for the answers (pipelining) are started one by one, as they are answered:
+ * thousands fit into a packet, and would all come before those of everyone else. None is started once the client has hung up.
+ */
+function oneByOne(start: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, Parameters<RequestListener>[]>();
+  const run = (socket: Socket, ...[request, response]: Parameters<RequestListener>) => {
+    response.once('close', () => {
+      const next = socket.destroyed ? undefined : waiting.get(socket)?.shift();
+      if (next === undefined) waiting.delete(socket);
+      else run(socket, ...next);
+    });
+    start(request, response);
+  };
+  return (request, response) => {
+    const { socket } = request;
+    const queue = waiting.get(socket);
+    if (queue !== undefined) {
+      queue.push([request, response]);
+      return;
+    }
+    waiting.set(socket, []);
+    run(socket, request, response);
+  };
+}
 
 /** Rejects as `listen` would when the address is not available. For a check before secrets are shown only once. */
 export async function checkAddress(address: { host: string; port: number }): Promise<void> {

@@ -1,0 +1,74 @@
+/** Requests that a client sends without waiting for answers: all are answered, in order, and they do not come before others. */
+
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Hono } from 'hono';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
+import type { HttpListener } from '../../src/surfaces/http/server.js';
+import { serveLocally } from '../support/local-server.js';
+
+const MANY = 5_000;
+
+let listener: HttpListener;
+let started: string[] = [];
+
+beforeAll(async () => {
+  const app = new Hono<HttpEnv>();
+  app.all('/:name', async (c) => {
+    started.push(c.req.param('name'));
+    const said = await c.req.text();
+    return new Response(`<${c.req.param('name')}${said}>`);
+  });
+  listener = await serveLocally(app);
+});
+
+beforeEach(() => {
+  started = [];
+});
+
+function open() {
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+const get = (name: string, more = '') => `GET /${name} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+const post = (name: string, body: string) =>
+  `POST /${name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+it('are answered in order, with their bodies', async () => {
+  const socket = open();
+  let text = '';
+  socket.on('data', (bytes) => {
+    text += String(bytes);
+  });
+  socket.write(`${get('a')}${post('b', '1'.repeat(100_000))}${get('c')}${post('d', '2')}`);
+  socket.write(get('e', 'Connection: close\r\n'));
+  await once(socket, 'close');
+  expect(text.match(/<\w+>/g)).toEqual(['<a>', `<b${'1'.repeat(100_000)}>`, '<c>', '<d2>', '<e>']);
+});
+
+it('do not come before those of a newcomer', async () => {
+  const socket = open().resume();
+  await once(socket, 'connect');
+  socket.write(get('pipelined').repeat(MANY));
+  await expect.poll(() => started.length, { interval: 1 }).toBeGreaterThan(0);
+  expect(await (await fetch(`${listener.url}/newcomer`)).text()).toBe('<newcomer>');
+  expect(started.indexOf('newcomer')).toBeLessThan(MANY / 2);
+  await expect.poll(() => started.length, { interval: 20, timeout: 60_000 }).toBe(MANY + 1);
+  socket.destroy();
+});
+
+it('are not started once the client has hung up', async () => {
+  const socket = open().pause();
+  await once(socket, 'connect');
+  socket.write(get('pipelined').repeat(MANY));
+  await expect.poll(() => started.length, { interval: 1 }).toBeGreaterThan(0);
+  const ended = once(socket, 'close');
+  socket.destroy();
+  await ended;
+  // A newcomer comes after all that was to be started.
+  for (let i = 0; i < 3; i++) await (await fetch(`${listener.url}/newcomer`)).text();
+  expect(started.filter((name) => name === 'pipelined').length).toBeLessThan(MANY / 2);
+});
