@@ -184,7 +184,9 @@ function memberLines(plan: unknown, name: string, among = false): string[] {
       (item) =>
         `${among ? `${name.replaceAll('_', ' ')}: ` : ''}${typeof item === 'object' && item !== null ? itemOf(item) : item}`,
     );
-  if (typeof plan !== 'object') return [name === '' ? String(plan) : `${name.replaceAll('_', ' ')}: ${plan}`];
+  // A summary is a sentence, which needs no name.
+  if (typeof plan !== 'object')
+    return [name === '' || name === 'summary' ? String(plan) : `${name.replaceAll('_', ' ')}: ${plan}`];
   const { url, site_url = url, name: title, ...members } = plan as Record<string, unknown>;
   if (typeof site_url !== 'string') {
     // Of several lists it matters which one an item is in: what is removed, and what is only changed.
