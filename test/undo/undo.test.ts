@@ -199,6 +199,101 @@ describe('what is restored as it was', () => {
   });
 });
 
+describe('several changes of the same thing, undone from the newest on', () => {
+  /** Makes the changes, and undoes all since; a second undo of the undo brings them back. */
+  async function allBack(change: () => Promise<unknown>): Promise<Answer> {
+    const before = await state();
+    app.clock.move(1_000);
+    const since = new Date(app.clock.now()).toISOString();
+    await change();
+    const changed = await state();
+    const plan = await preview({ since });
+    const asBefore = Array(plan.total_errors).fill('svc_already_undone');
+    expect(plan.errors.map(({ code }: Answer) => code)).toEqual(asBefore);
+    const done = await undo({ since, digest: plan.digest });
+    expect(done.errors.map(({ code }: Answer) => code)).toEqual(asBefore);
+    expect(done.total_undone).toBe(plan.total_undo);
+    expect(await state()).toBe(before);
+    const call = await lastCall();
+    expect((await undo({ change_id: call })).errors).toEqual([]);
+    expect(await state()).toBe(changed);
+    await undo({ since });
+    expect(await state()).toBe(before);
+    return plan;
+  }
+
+  it('a tag that was added, renamed twice and given to sites', async () => {
+    const { undo: steps } = await allBack(async () => {
+      const { id } = await app.call('add-tag', { name: 'First', color: '#111111' });
+      await app.call('update-tag', { tag_id: id, name: 'Second' });
+      await app.call('tag-sites', { site_ids_or_domains: [1, 2], add: ['Second'] });
+      await app.call('update-tag', { tag_id: id, name: 'Third', color: '#333333' });
+    });
+    expect(steps).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ kind: 'tag', field: 'name', now: 'Third', back_to: 'First' }),
+        expect.objectContaining({ kind: 'tag', field: 'record', back_to: 'null' }),
+      ]),
+    );
+  });
+
+  it('a tag that was renamed and then deleted', async () => {
+    const { id } = await app.call('add-tag', { name: 'Early', color: '#111111' });
+    await app.call('tag-sites', { site_ids_or_domains: [1], add: ['Early'] });
+    await allBack(async () => {
+      await app.call('update-tag', { tag_id: id, name: 'Late' });
+      await app.call('delete-tag', { tag_id: id, confirm: true });
+    });
+  });
+
+  it('a tag that was added, renamed and deleted: there is nothing to undo', async () => {
+    const before = await state();
+    app.clock.move(1_000);
+    const since = new Date(app.clock.now()).toISOString();
+    const { id } = await app.call('add-tag', { name: 'Short' });
+    await app.call('update-tag', { tag_id: id, name: 'Lived' });
+    await app.call('delete-tag', { tag_id: id, confirm: true });
+    const plan = await preview({ since });
+    expect(plan).toMatchObject({ total_undo: 0, total_errors: 3 });
+    expect(plan.errors.map(({ code }: Answer) => code)).toEqual(Array(3).fill('svc_already_undone'));
+    expect(await state()).toBe(before);
+  });
+
+  it('a client that was added with sites, changed twice, and suspended', async () => {
+    await allBack(async () => {
+      const { id } = await app.call('add-client', {
+        name: 'Di',
+        client_email: 'di@example.com',
+        selected_sites: [1, 2],
+      });
+      const ref = { client_id_or_email: id };
+      await app.call('update-client', { ...ref, city: 'Oslo' });
+      await app.call('update-client', { ...ref, city: 'Bergen', name: 'Dina', selected_sites: [2] });
+      await app.call('suspend-client', ref);
+    });
+  });
+
+  it('notes, settings of a site and a client that changed twice', async () => {
+    const { id } = await app.call('add-client', { name: 'Ed', client_email: 'ed@example.com' });
+    await allBack(async () => {
+      await app.call('update-site', { ...one, notes: 'One', name: 'One', client_id: id });
+      await app.call('update-site', { ...one, notes: 'Two', name: 'Two', ssl_verify: false });
+      await app.call('update-client', { client_id_or_email: id, city: 'Lima' });
+      await app.call('update-client', { client_id_or_email: id, city: 'Cusco' });
+    });
+  });
+
+  it('but what somebody else changed in between stays, and so does that it was added', async () => {
+    const { id } = await app.call('add-tag', { name: 'Mine' });
+    const added = await lastCall();
+    await app.call('update-tag', { tag_id: id, name: 'Theirs' });
+    expect(await preview({ change_id: added })).toMatchObject({
+      ...{ total_undo: 0, errors: [{ kind: 'tag', code: 'svc_changed_since' }] },
+    });
+    await app.call('delete-tag', { tag_id: id, confirm: true });
+  });
+});
+
 describe('what is left alone', () => {
   it('what was changed again since, which is said beforehand', async () => {
     await app.call('update-site', { ...one, notes: '' });

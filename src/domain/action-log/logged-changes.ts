@@ -161,10 +161,12 @@ export function keyOf({ site_id, kind, slug, field }: Change): string {
   return JSON.stringify([site_id, kind, slug, field]);
 }
 
+/** By their entries. */
+export function newestFirst(changes: readonly Change[]): Change[] {
+  return [...changes].sort((a, b) => b.entry - a.entry);
+}
+
 /** Newest first, of one field of one object each. */
 export function byField(changes: readonly Change[]): Map<string, Change[]> {
-  return groupBy(
-    [...changes].sort((a, b) => b.entry - a.entry),
-    keyOf,
-  );
+  return groupBy(newestFirst(changes), keyOf);
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { cut } from '../../../schemas/text.js';
 import type { ErrorCode } from '../../runtime/errors.js';
 import { isSame } from '../action-log/fields.js';
-import { byField, type Change, type Refusal, type Target } from '../action-log/logged-changes.js';
+import { type Change, keyOf, newestFirst, type Refusal, type Target } from '../action-log/logged-changes.js';
 
 /** What a field is now, or why it cannot be restored. */
 export type State = { value: unknown } | { reason: string };
@@ -24,6 +24,8 @@ export interface Step extends Target {
 export interface Left extends Target {
   entry: number;
   change_id: string;
+  /** Absent: of no single field. */
+  field?: string;
   code: ErrorCode;
   reason: string;
 }
@@ -33,35 +35,102 @@ export interface Plan {
   left: Left[];
 }
 
+/** A field on the way back. */
+interface Way {
+  undone: Change[];
+  /** What it is when the first of them is undone, and after the last. */
+  start: unknown;
+  end: unknown;
+}
+
 /**
- * From the newest change to the oldest, each is undone if the field is still as that change left it.
+ * From the newest change to the oldest, each is undone if its field is then as that change left it.
  * @param states what each field is now, by `keyOf`
  */
 export function planOf(changes: readonly Change[], states: ReadonlyMap<string, State>): Plan {
   const plan: Plan = { steps: [], left: [] };
-  for (const [key, ofField] of byField(changes)) {
-    const state = states.get(key) ?? { reason: 'What it is now is not known.' };
-    const leave = (change: Change, code: ErrorCode, reason: string) => plan.left.push(leftOf(change, code, reason));
-    if ('reason' in state) {
-      for (const change of ofField) leave(change, 'svc_not_undoable', state.reason);
-      continue;
-    }
-    const undone: Change[] = [];
-    let value = state.value;
-    for (const change of ofField) {
-      if (isSame(value, change.since)) {
-        undone.push(change);
-        value = change.before;
-      } else if (isSame(value, change.before)) leave(change, 'svc_already_undone', 'It is as it was before.');
-      else leave(change, 'svc_changed_since', `It was changed again since: it is ${shown(value)} now.`);
-    }
-    const [first] = undone;
-    if (first === undefined) continue;
-    if (isSame(value, state.value))
-      for (const change of undone) leave(change, 'svc_already_undone', 'It is as it was before.');
-    else plan.steps.push(stepOf(undone, state.value, value));
+  const ways = new Map<string, Way>();
+  const values = new Values(changes, states);
+  const leave = (change: Change, code: ErrorCode, reason: string) => plan.left.push(leftOf(change, code, reason));
+  for (const change of newestFirst(changes)) {
+    const state = values.of(change);
+    if ('reason' in state) leave(change, 'svc_not_undoable', state.reason);
+    else if (isSame(state.value, change.since)) {
+      const way = ways.get(keyOf(change)) ?? { undone: [], start: state.value, end: null };
+      ways.set(keyOf(change), way);
+      way.undone.push(change);
+      way.end = change.before;
+      values.put(change, change.before);
+    } else if (isSame(state.value, change.before)) leave(change, 'svc_already_undone', AS_BEFORE);
+    else leave(change, 'svc_changed_since', `It was changed again since: it is ${shown(state.value)} now.`);
   }
+  for (const { undone, start, end } of ways.values())
+    if (isSame(start, end) || values.isGoneAsBefore(undone[0] as Change))
+      for (const change of undone) leave(change, 'svc_already_undone', AS_BEFORE);
+    else plan.steps.push(stepOf(undone, start, end));
   return plan;
+}
+
+const AS_BEFORE = 'It is as it was before.';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What fields are at each point of the way back. A tag or a client of which it is also undone that it was added or deleted
+ * changes as a whole: its other fields with it, and it with them.
+ */
+class Values {
+  readonly #states: Map<string, State>;
+  readonly #records = new Map<string, { first: Fields | null; value: Fields | null }>();
+
+  constructor(changes: readonly Change[], states: ReadonlyMap<string, State>) {
+    this.#states = new Map(states);
+    for (const change of changes) {
+      const state = states.get(keyOf(change));
+      if (change.field !== 'record' || state === undefined || 'reason' in state) continue;
+      const value = state.value as Fields | null;
+      this.#records.set(objectOf(change), { first: value, value });
+    }
+  }
+
+  of(change: Change): State {
+    const { kind, field } = change;
+    const state = this.#states.get(keyOf(change)) ?? { reason: 'What it is now is not known.' };
+    const record = this.#records.get(objectOf(change));
+    if (record === undefined) return state;
+    if (field === 'record') return { value: record.value };
+    if (record.value === null) return 'reason' in state ? state : { reason: `The ${kind} did not exist then.` };
+    return field in record.value ? { value: asField(field, record.value[field]) } : state;
+  }
+
+  put(change: Change, value: unknown): void {
+    const { field } = change;
+    const record = this.#records.get(objectOf(change));
+    if (record === undefined) this.#states.set(keyOf(change), { value });
+    else if (field === 'record') record.value = value as Fields | null;
+    else if (record.value !== null && field in record.value)
+      record.value = { ...record.value, [field]: asInRecord(field, value) };
+    else this.#states.set(keyOf(change), { value });
+  }
+
+  /** Of a field of a record that does not exist, nor did before. */
+  isGoneAsBefore(change: Change): boolean {
+    const record = this.#records.get(objectOf(change));
+    return record !== undefined && record.first === null && record.value === null;
+  }
+}
+
+function objectOf({ site_id, kind, slug }: Target): string {
+  return JSON.stringify([site_id, kind, slug]);
+}
+
+/** The record has a number where its field is a yes or a no. */
+function asField(field: string, value: unknown): unknown {
+  return field === 'suspended' ? value === 1 : value;
+}
+
+function asInRecord(field: string, value: unknown): unknown {
+  return field === 'suspended' ? Number(value) : value;
 }
 
 function stepOf(undone: readonly Change[], now: unknown, back_to: unknown): Step {
@@ -71,8 +140,9 @@ function stepOf(undone: readonly Change[], now: unknown, back_to: unknown): Step
   return { ...first, change_id, entries, now, back_to };
 }
 
-function leftOf({ site_id, kind, slug, name, entry, change_id }: Change, code: ErrorCode, reason: string): Left {
-  return { site_id, kind, slug, name, entry, change_id, code, reason };
+function leftOf(change: Change, code: ErrorCode, reason: string): Left {
+  const { site_id, kind, slug, name, entry, change_id, field } = change;
+  return { site_id, kind, slug, name, entry, change_id, field, code, reason };
 }
 
 export function refused({ reason, ...refusal }: Refusal): Left {

@@ -92,21 +92,23 @@ function splitOwner(field: string): [name: string, owner?: string] {
   return at < 0 ? [field] : [field.slice(0, at), field.slice(at + 1)];
 }
 
-/** Steps that sites may depend on; `restored` names the records that exist again. */
+/** Steps that sites may depend on. */
 export async function undoRecords(ctx: Ctx, steps: readonly Step[]): Promise<StepResult[]> {
   const results: StepResult[] = [];
   for (const step of steps.filter(({ field, back_to }) => field === 'record' && back_to !== null))
     results.push(...(await tryAll(ctx, [step], (own) => restore(own, step))));
   for (const group of together(steps.filter(({ field }) => field !== 'record' && field !== 'suspended')))
     results.push(...(await tryAll(ctx, group, (own) => putBack(own, group))));
-  for (const step of steps.filter(({ field }) => field === 'suspended'))
+  for (const step of steps.filter(({ field, back_to }) => field === 'suspended' && back_to !== true))
     results.push(...(await tryAll(ctx, [step], (own) => putSuspensionBack(own, step))));
   return results;
 }
 
-/** Records that were created and are not in use: after the sites. */
-export async function undoCreations(ctx: Ctx, steps: readonly Step[]): Promise<StepResult[]> {
+/** What comes after the sites: clients are suspended with sites that are theirs again; records are removed that none uses. */
+export async function undoRecordsLast(ctx: Ctx, steps: readonly Step[]): Promise<StepResult[]> {
   const results: StepResult[] = [];
+  for (const step of steps.filter(({ field, back_to }) => field === 'suspended' && back_to === true))
+    results.push(...(await tryAll(ctx, [step], (own) => putSuspensionBack(own, step))));
   for (const step of steps.filter(({ field, back_to }) => field === 'record' && back_to === null))
     results.push(...(await tryAll(ctx, [step], (own) => removeUnused(own, step))));
   return results;

@@ -15,7 +15,7 @@ import { selectionOf } from '../sites/resolve.js';
 import { planSite, undoHandler } from './handler.js';
 import type { StepResult } from './on-site.js';
 import { digestOf, type Left, type Plan, planOf, refused, type Step, shown } from './plan.js';
-import { recordName, recordStates, undoCreations, undoRecords } from './records.js';
+import { recordName, recordStates, undoRecords, undoRecordsLast } from './records.js';
 import { changesOf, type Selected, select, type UndoChoice } from './select.js';
 
 export interface UndoInput extends UndoChoice {
@@ -69,7 +69,7 @@ export async function undoChanges(ctx: Ctx, { digest, page, ...choice }: UndoInp
       results.push(...result.results);
       left.push(...result.left);
     }
-  results.push(...(await undoCreations(ctx, steps)));
+  results.push(...(await undoRecordsLast(ctx, steps)));
   const failed = results.filter(({ error }) => error !== null).map(failureOf);
   const onSites = answer.queued
     ? []
