@@ -39,6 +39,7 @@ const jobItem = once(() =>
     site_id: z.number().int(),
     type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']).optional().describe('Updates only.'),
     slug: z.string().optional(),
+    field: z.string().optional().describe('Undo only.'),
     name: z.string().optional(),
     old_version: z.string().optional(),
     new_version: z.string().optional(),

@@ -45,5 +45,5 @@ function saidOfItem({ type, slug, message }: Readonly<Record<string, unknown>>):
 }
 
 function isSameItem({ facts: a }: JobItem, { facts: b }: JobItem): boolean {
-  return a.type === b.type && a.slug === b.slug;
+  return a.type === b.type && a.slug === b.slug && a.field === b.field;
 }

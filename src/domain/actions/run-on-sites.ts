@@ -65,7 +65,7 @@ export async function runOnSites<P, R>(
         return { site, outcome };
       }),
     );
-    if (ctx.signal.aborted) throw givenUp(outcomes);
+    if (ctx.signal.aborted) throw givenUp(outcomes, handler);
     for (const { site, outcome } of outcomes) {
       const cut =
         'result' in outcome ? handler.interrupted?.(outcome.result) === true : outcome.error.code === 'svc_cancelled';
@@ -81,13 +81,16 @@ export async function runOnSites<P, R>(
 }
 
 /** The caller gave up: completed changes are reported, because sites keep them. */
-function givenUp(
-  outcomes: readonly { site: SiteRow; outcome: { result: unknown } | { error: ServiceError } }[],
+function givenUp<R>(
+  outcomes: readonly { site: SiteRow; outcome: { result: R } | { error: ServiceError } }[],
+  handler: Pick<JobHandler<never, R>, 'interrupted'>,
 ): ServiceError {
   const sites = { done: [] as number[], failed: [] as number[], not_done: [] as number[] };
-  for (const { site, outcome } of outcomes) {
-    const list = 'result' in outcome ? 'done' : outcome.error.code === 'svc_cancelled' ? 'not_done' : 'failed';
-    sites[list].push(site.id);
+  for (const { site, outcome } of outcomes) sites[listOf(outcome)].push(site.id);
+  function listOf(outcome: { result: R } | { error: ServiceError }) {
+    // Part of the work is not the work.
+    if ('result' in outcome) return handler.interrupted?.(outcome.result) === true ? 'not_done' : 'done';
+    return outcome.error.code === 'svc_cancelled' ? 'not_done' : 'failed';
   }
   const { done, failed } = sites;
   return new ServiceError(

@@ -1,17 +1,21 @@
 /** The job handler of an undo: plans it again for each site, by what the site is then, and does it. */
 
-import type { JobHandler } from '../actions/handler.js';
+import type { Earlier, JobHandler } from '../actions/handler.js';
 import { outcomeOfItems } from '../actions/outcomes.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
-import { type StepResult, undoOnSite } from './on-site.js';
-import { type Left, type Plan, planOf, refused } from './plan.js';
+import { type Progress, type StepResult, undoOnSite } from './on-site.js';
+import { type Left, type Plan, planOf, refused, type Step } from './plan.js';
 import { changesOf, type Selected } from './select.js';
 import { type Restored, siteStates } from './site-states.js';
 
 export interface SiteUndo {
   results: StepResult[];
   left: Left[];
+  /** What an earlier run, which was interrupted, had restored, or had begun to. */
+  earlier?: Left[];
+  /** The call ran out of time: what was under way then. Of the rest nothing is known yet. */
+  interrupted?: readonly Step[];
 }
 
 /** What would be restored on a site, and what not. */
@@ -23,25 +27,60 @@ export async function planSite(ctx: Ctx, target: LoadedSite, selected: Selected,
 
 async function undo(ctx: Ctx, target: LoadedSite, selected: Selected): Promise<SiteUndo> {
   const { steps, left } = await planSite(ctx, target, selected);
-  return { results: await undoOnSite(ctx, target, steps), left };
+  const progress: Progress = { results: [], under: [] };
+  try {
+    await undoOnSite(ctx, target, steps, progress);
+  } catch (error) {
+    if (!ctx.signal.aborted) throw error;
+    return { results: progress.results, left: [], interrupted: progress.under };
+  }
+  return { results: progress.results, left };
+}
+
+/**
+ * What is as it was before because the interrupted run restored it: by the log, or by what it reported, which also names
+ * what the site had not answered yet.
+ */
+async function restoredBefore(ctx: Ctx, siteId: number, left: readonly Left[], told: Earlier['items']) {
+  const isTold = ({ slug, field }: Left) =>
+    told.some(({ done, facts }) => done !== false && facts.slug === slug && facts.field === field);
+  const own = ctx.events.origin;
+  const rows = own === undefined ? [] : await ctx.store.actionLog.undoneBy(own, siteId);
+  const undone = new Set(rows.flatMap(({ undoes }) => undoes.split(',').filter(Boolean).map(Number)));
+  const isLogged = ({ entry, kind, slug }: Left) =>
+    entry > 0
+      ? undone.has(entry)
+      : rows.some((row) => row.action === 'rolled-back' && row.context === kind && row.slug === slug);
+  return left.filter((one) => one.code === 'svc_already_undone' && (isTold(one) || isLogged(one)));
 }
 
 export const undoHandler: JobHandler<Selected, SiteUndo> = {
   type: 'undo',
   failure: 'svc_operation_failed',
   run: undo,
-  // What the interrupted run did is as it was before by now.
-  async resume(ctx, target, selected) {
-    const { results, left } = await undo(ctx, target, selected);
-    return { results, left: left.filter(({ code }) => code !== 'svc_already_undone') };
+  interrupted: (result) => result.interrupted !== undefined,
+  // What the interrupted run did is as it was before by now, and counts as done.
+  async resume(ctx, target, selected, { items }) {
+    const { left, ...rest } = await undo(ctx, target, selected);
+    const earlier = await restoredBefore(ctx, target.site.id, left, items);
+    return { ...rest, left: left.filter((one) => !earlier.includes(one)), earlier };
   },
-  outcomeOf: ({ results, left }) =>
+  outcomeOf: ({ results, left, earlier = [], interrupted = [] }) =>
     outcomeOfItems([
-      ...results.map(({ step: { slug }, error }) =>
+      ...byItem(earlier).map(({ slug, field }) => ({ done: true, facts: { slug, field } })),
+      ...results.map(({ step: { slug, field }, error }) =>
         error === null
-          ? { done: true, facts: { slug } }
-          : { done: false, facts: { slug, code: error.code, message: error.message } },
+          ? { done: true, facts: { slug, field } }
+          : { done: false, facts: { slug, field, code: error.code, message: error.message } },
       ),
-      ...left.map(({ slug, code, reason }) => ({ done: false, facts: { slug, code, message: reason } })),
+      ...interrupted.map(({ slug, field }) => ({ done: null, facts: { slug, field, ...UNDER_WAY } })),
+      ...left.map(({ slug, field, code, reason }) => ({ done: false, facts: { slug, field, code, message: reason } })),
     ]),
 };
+
+const UNDER_WAY = { code: 'svc_still_running', message: 'The site had not answered when the time was over.' } as const;
+
+/** Several changes of one field are one item. */
+function byItem(left: readonly Left[]): Left[] {
+  return [...new Map(left.map((one) => [JSON.stringify([one.slug, one.field]), one])).values()];
+}

@@ -27,6 +27,13 @@ export interface StepResult {
   error: ServiceError | null;
 }
 
+/** How far the work on a site has come: what was done by then counts, also if the call is cut off. */
+export interface Progress {
+  results: StepResult[];
+  /** Begun and not ended: the site may do it all the same. */
+  under: readonly Step[];
+}
+
 /** The context of a change that undoes entries of the log: its own entries name them. */
 function undoing(ctx: Ctx, steps: readonly Step[]): Ctx {
   const undoes = [...new Set(steps.flatMap(({ entries }) => entries))];
@@ -52,12 +59,21 @@ export async function tryAll(
   }
 }
 
-/** What lets the site be contacted comes first, what ends that comes last. */
-export async function undoOnSite(ctx: Ctx, target: LoadedSite, steps: readonly Step[]): Promise<StepResult[]> {
+/** What lets the site be contacted comes first, what ends that comes last. Throws only if the call was cut off. */
+export async function undoOnSite(
+  ctx: Ctx,
+  target: LoadedSite,
+  steps: readonly Step[],
+  progress: Progress,
+): Promise<void> {
   const { id } = target.site;
-  const results: StepResult[] = [];
+  const together = async (chosen: readonly Step[], work: () => Promise<StepResult[]>) => {
+    progress.under = chosen;
+    progress.results.push(...(await work()));
+    progress.under = [];
+  };
   const each = async (chosen: readonly Step[], work: (ctx: Ctx, step: Step) => Promise<unknown>) => {
-    for (const step of chosen) results.push(...(await tryAll(ctx, [step], (own) => work(own, step))));
+    for (const step of chosen) await together([step], () => tryAll(ctx, [step], (own) => work(own, step)));
   };
   const of = (test: (step: Step) => boolean) => steps.filter(test);
   await each(
@@ -69,7 +85,9 @@ export async function undoOnSite(ctx: Ctx, target: LoadedSite, steps: readonly S
     async (own) => reconnectHandler.run(own, await loadSite(own, id), {}),
   );
   const edits = of(({ kind, field }) => tagOf(field) !== null || (kind === 'site' && isKept(field)));
-  results.push(...(await tryAll(ctx, edits, async (own) => editSite(own, await loadRecord(own, id), editOf(edits)))));
+  await together(edits, () =>
+    tryAll(ctx, edits, async (own) => editSite(own, await loadRecord(own, id), editOf(edits))),
+  );
   await each(
     of(({ field }) => field === 'ignored'),
     (own, { kind, slug, back_to }) =>
@@ -80,18 +98,13 @@ export async function undoOnSite(ctx: Ctx, target: LoadedSite, steps: readonly S
     id,
     of(({ field }) => ['version', 'active', 'theme'].includes(field)),
   );
-  results.push(...others);
+  progress.results.push(...others);
   await each(
     still.filter(({ field }) => field === 'version'),
     (own, step) => rollBack(own, rollBackOf(id, step)),
   );
-  results.push(
-    ...(await switchAll(
-      ctx,
-      id,
-      still.filter(({ field }) => field !== 'version'),
-    )),
-  );
+  const switches = still.filter(({ field }) => field !== 'version');
+  for (const group of switchGroups(switches)) await together(group, () => switchGroup(ctx, id, group));
   await each(
     of(({ kind }) => kind === 'post'),
     async (own, step) => putPostBack(own, await loadRecord(own, id), step),
@@ -104,7 +117,6 @@ export async function undoOnSite(ctx: Ctx, target: LoadedSite, steps: readonly S
     of(({ field, back_to }) => field === 'suspended' && back_to === true),
     async (own) => suspendHandler.run(own, await loadSite(own, id), {}),
   );
-  return results;
 }
 
 /**
@@ -149,24 +161,24 @@ function rollBackOf(site: number, { change_id, kind, slug, back_to }: Step) {
   return change_id === '' ? item : { change_id };
 }
 
+const switchOf = ({ back_to }: Step) => (back_to === false ? ('deactivate' as const) : ('activate' as const));
+
 /** Plugins are switched together. */
-async function switchAll(ctx: Ctx, id: number, steps: readonly Step[]): Promise<StepResult[]> {
-  const actionOf = ({ back_to }: Step) => (back_to === false ? ('deactivate' as const) : ('activate' as const));
-  const results: StepResult[] = [];
-  for (const group of groupBy(steps, (step) => `${step.kind} ${actionOf(step)}`).values()) {
-    const first = group[0] as Step;
-    const action = actionOf(first);
-    const kind = first.kind === 'theme' ? ('theme' as const) : ('plugin' as const);
-    const slugOf = ({ field, slug, back_to }: Step) => (field === 'theme' ? String(back_to) : slug);
-    const errors = new Map<string, ServiceError>();
-    const tried = await tryAll(ctx, group, async (own) => {
-      const change = { kind, action, slugs: group.map(slugOf) };
-      for (const { slug, code, message } of (await actOnExtensions(own, await loadSite(own, id), change)).errors)
-        errors.set(slug, new ServiceError(code as ServiceError['code'], message));
-    });
-    results.push(...tried.map(({ step, error }) => ({ step, error: error ?? errors.get(slugOf(step)) ?? null })));
-  }
-  return results;
+function switchGroups(steps: readonly Step[]): Iterable<Step[]> {
+  return groupBy(steps, (step) => `${step.kind} ${switchOf(step)}`).values();
+}
+
+async function switchGroup(ctx: Ctx, id: number, group: readonly Step[]): Promise<StepResult[]> {
+  const first = group[0] as Step;
+  const kind = first.kind === 'theme' ? ('theme' as const) : ('plugin' as const);
+  const slugOf = ({ field, slug, back_to }: Step) => (field === 'theme' ? String(back_to) : slug);
+  const errors = new Map<string, ServiceError>();
+  const tried = await tryAll(ctx, group, async (own) => {
+    const change = { kind, action: switchOf(first), slugs: group.map(slugOf) };
+    for (const { slug, code, message } of (await actOnExtensions(own, await loadSite(own, id), change)).errors)
+      errors.set(slug, new ServiceError(code as ServiceError['code'], message));
+  });
+  return tried.map(({ step, error }) => ({ step, error: error ?? errors.get(slugOf(step)) ?? null }));
 }
 
 type Site = Awaited<ReturnType<typeof loadRecord>>;

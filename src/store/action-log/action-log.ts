@@ -267,6 +267,16 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
       return rows.map(({ id }) => id);
     },
 
+    /** What a call that undoes changes, or a job of it, has done on a site. */
+    undoneBy({ request_id, operation }: Pick<LogOrigin, 'request_id' | 'operation'>, siteId: number) {
+      return db.all<Pick<ActionRow, 'context' | 'action' | 'slug' | 'undoes'> & Row>(
+        `SELECT context, action, slug, undoes FROM action_log WHERE request_id = ?1 AND request_id <> '' AND +operation = ?2 AND +site_id = ?3
+           AND ${DONE} AND id > coalesce((SELECT max(n.id) FROM action_log n WHERE n.request_id = ?1 AND +n.operation = ?2
+             AND n.context = 'call' AND n.action = 'called'), 0)`,
+        [request_id, operation, siteId],
+      );
+    },
+
     /** One page, newest first, and how many there are. */
     list(filter: ActionFilter, page: number, perPage: number): Promise<Listed<ActionRow>> {
       const { actor, failed } = filter;
