@@ -117,7 +117,7 @@ export const PRESET_RULES: Readonly<Record<Preset, Rules>> = {
 /** Instead of an operation: the request is to start the plan that a policy made. Approved, it starts at once. */
 export const PLAN_OF_POLICY = 'policy';
 
-export const STATES = ['waiting', 'approved', 'refused', 'used', 'expired', 'replaced'] as const;
+export const STATES = ['waiting', 'approved', 'refused', 'used', 'expired', 'replaced', 'not_needed'] as const;
 export type ApprovalState = (typeof STATES)[number];
 
 /** A request, as its asker and those who approve see it. */
@@ -127,7 +127,7 @@ export const approvalShape = once(() =>
     state: z
       .enum(STATES)
       .describe(
-        'approved: repeat the call. used: it ran. replaced: what it would do had changed, so it was asked for again.',
+        'approved: repeat the call. used: it ran. replaced: what it would do had changed, so it was asked for again. not_needed: others started its plan.',
       ),
     operation: z.string(),
     title: z.string(),
@@ -141,7 +141,7 @@ export const approvalShape = once(() =>
     expires_at: timestamp(),
     decided_by: z.string().nullable(),
     decided_at: timestamp().nullable(),
-    note: z.string().describe('What was said to the decision.'),
+    note: z.string().describe('What was said to the decision, or why none is needed.'),
     used_at: timestamp().nullable(),
   }),
 );

@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localActor } from '../../src/cli/local-actor.js';
 import { keepRevoked, loginsOf } from '../../src/store/access/revoked-logins.js';
 import { cheapHash } from '../support/cheap-hash.js';
+import type { Answer } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 import { connect, textOf } from '../support/mcp-clients.js';
 import { PASSWORD, type Ways, ways } from './client.js';
@@ -55,6 +56,36 @@ describe('a change that has to be asked for', () => {
     expect(await tagExists(id)).toBe(false);
     // Used up: what is not there any more cannot even be previewed.
     expect(textOf(await call())).toMatch(/^svc_tag_not_found/);
+  });
+
+  it('ends when somebody else starts the plan meanwhile, and says which rollout that is', async () => {
+    const own = await ways({ sites: SITES, connected: SITES, jobs: false });
+    await own.rules({ preset: 'careful' });
+    const plan = async (soak_minutes: number) => {
+      const { plan_id, digest } = await own.app.call('plan-updates', { waves: { canaries: 1, soak_minutes } });
+      return { plan_id, digest };
+    };
+    const [first, second] = [await plan(60), await plan(90)];
+    const [one, two] = [await own.key(), await own.key()];
+    const asked = (await one('POST /rollouts', first)).body.data.approval_id;
+    const other = (await one('POST /rollouts', second)).body.data.approval_id;
+    const theirs = (await two('POST /rollouts', first)).body.data.approval_id;
+    const waiting = async () => (await one('GET /approvals?state=waiting')).body.data.map((a: Answer) => a.approval_id);
+    expect((await waiting()).sort()).toEqual([asked, other].sort());
+    await own.shell.approve(theirs);
+    const { rollout_id } = (await two('POST /rollouts', first)).body;
+    expect(await waiting()).toEqual([other]);
+    const ended = (await one(`GET /approvals/${asked}`)).body.data;
+    expect(ended).toMatchObject({ state: 'not_needed', decided_by: null, used_at: null });
+    expect(ended.note).toContain(rollout_id);
+    await expect(own.shell.approve(asked)).rejects.toMatchObject({
+      code: 'svc_rest_conflict',
+      message: expect.stringContaining(rollout_id),
+    });
+    expect((await one('POST /rollouts', first)).body).toMatchObject({ rollout_id, already_started: true });
+    expect((await one(`GET /approvals/${asked}`)).body.data.state).toBe('not_needed');
+    // Those who approved and who asked are named as before.
+    expect((await two(`GET /approvals/${theirs}`)).body.data.state).toBe('used');
   });
 
   it('is not asked for again by one who lost the answer of a start, and gets that rollout', async () => {
@@ -181,6 +212,29 @@ describe('a change that has to be asked for', () => {
     const made = await call();
     expect(made.status).toBe(200);
     expect((await call()).body).toEqual(made.body);
+  });
+
+  it('is asked for by every change of users and of keys', async () => {
+    const key = await app.key();
+    const name = await app.user(['read']);
+    const { users } = app.app.service.store;
+    const { id = 0 } = (await users.find(name)) ?? {};
+    const { data } = (await key('GET /rest-api/keys')).body;
+    const key_id = data[0].id;
+    const logins = () => loginsOf(app.app.db);
+    const before = await logins();
+    for (const [call, body] of [
+      ['POST /users/add', { name: 'Hedy', right: 'read' }],
+      [`PUT /users/${id}/edit`, { right: 'write' }],
+      [`DELETE /users/${id}/delete`, {}],
+      ['POST /rest-api/add-key', { active: true, permissions: 'read', description: 'a second one' }],
+      [`PUT /rest-api/edit-key/${key_id}`, { description: 'another name' }],
+      [`DELETE /rest-api/delete-key/${key_id}`, {}],
+    ] as const) {
+      const asked = (await key(call, body)).body;
+      expect([call, asked.code, asked.data.kind]).toEqual([call, 'svc_approval_required', 'users']);
+    }
+    expect(await logins()).toEqual(before);
   });
 
   it('keeps no secret of what was asked for', async () => {

@@ -1204,6 +1204,7 @@ export const en = {
       used: 'approved and done',
       expired: 'expired',
       replaced: 'replaced by a newer request',
+      not_needed: 'not needed any more',
     },
     /** Of a call that makes several kinds of changes. */
     change: (kind: string, sites: number | null) => {

@@ -73,7 +73,7 @@ function RequestCard({ request }: { request: Request }) {
         {t.approvals.askedBy(asked_by, client)}, <Time iso={request.asked_at} /> · {t.approvals.state[state]}
         {decided_by !== null && ` · ${decided_by}`}
       </p>
-      {note !== '' && <q class="seen">{note}</q>}
+      {note !== '' && (state === 'not_needed' ? <p>{note}</p> : <q class="seen">{note}</q>)}
       {changes.length > 1 && (
         <ul class="plan-lines">
           {changes.map(({ kind, sites: on }) => (

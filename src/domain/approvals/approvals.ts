@@ -73,9 +73,13 @@ function approvalView(row: ApprovalRow) {
     expires_at: timestampOf(row.expires_at),
     decided_by,
     decided_at: isoTime(row.decided_at),
-    note,
+    note: state === 'not_needed' ? startedByOthers(row) : note,
     used_at: isoTime(row.used_at),
   };
+}
+
+function startedByOthers({ started }: Pick<ApprovalRow, 'started'>): string {
+  return `Somebody else started the plan meanwhile: ${started}.`;
 }
 
 function detailed(ctx: Ctx, row: ApprovalRow) {
@@ -103,10 +107,12 @@ function ownRequest(): ServiceError {
   );
 }
 
-function closed({ state, decided_by, expires_at }: ApprovalRow): ServiceError {
+function closed({ state, decided_by, expires_at, started }: ApprovalRow): ServiceError {
   const what =
     state === 'expired'
       ? `has expired at ${isoTime(expires_at)}`
-      : `is ${state} already${decided_by === null ? '' : `, by ${decided_by}`}`;
+      : state === 'not_needed'
+        ? `is not needed any more. ${startedByOthers({ started }).slice(0, -1)}`
+        : `is ${state} already${decided_by === null ? '' : `, by ${decided_by}`}`;
   return new ServiceError('svc_rest_conflict', `The request ${what}. Nothing changed.`, { field: 'approval_id' });
 }

@@ -167,7 +167,10 @@ async function ask(ctx: Ctx, { in_assistant, ...asked }: Asked, latest: Approval
   const { approvals } = ctx.store;
   if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
   const id = newApprovalId();
-  const open = latest !== undefined && ['waiting', 'approved', 'expired'].includes(latest.state) ? latest : undefined;
+  const open =
+    latest !== undefined && ['waiting', 'approved', 'expired', 'not_needed'].includes(latest.state)
+      ? latest
+      : undefined;
   const request = { ...asked, in_assistant };
   if (!(await addRequest(ctx, id, asked, open))) {
     const other = await approvals.latest(asked, asked.asked_at);

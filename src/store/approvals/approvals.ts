@@ -39,6 +39,8 @@ export interface ApprovalRow extends Row, NewApproval {
   decided_by: string | null;
   note: string;
   used_at: number | null;
+  /** Id of the rollout of the plan, if others have started it while this waited. */
+  started: string | null;
 }
 
 export interface ApprovalFilter {
@@ -47,10 +49,14 @@ export interface ApprovalFilter {
   states: readonly ApprovalState[];
 }
 
-/** Its state at a time: nothing runs when a request expires. */
-const STATE = `CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ? THEN 'expired' ELSE state END`;
+/** Of the plan that it asks to start: the rollout that somebody else has started meanwhile. */
+const STARTED = `(SELECT r.id FROM rollout r WHERE r.plan_id = CASE WHEN json_valid(approval.input) THEN approval.input ->> 'plan_id' END)`;
+/** Its state at a time: nothing runs when a request expires, or when its plan is started by others. */
+const STATE = `CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ? THEN 'expired'
+  WHEN state = 'waiting' AND ${STARTED} IS NOT NULL THEN 'not_needed' ELSE state END`;
 const COLUMNS = `id, asker, asker_name, via, client, operation, title, kind, sites, changes, input_digest, plan_digest, input, plan,
-  ${STATE} AS state, asked_at, expires_at, decided_at, decided_by, note, used_at`;
+  ${STATE} AS state, asked_at, expires_at, decided_at, decided_by, note, used_at,
+  CASE WHEN state = 'waiting' THEN ${STARTED} END AS started`;
 
 /** Ends approvals that were given, and may have been used since this copy was made; returns how many. */
 export async function endGivenApprovals(db: Db): Promise<number> {
@@ -74,10 +80,11 @@ export function createApprovals(db: Db, vault: Vault) {
 
     /** How many of one asker wait. */
     waiting: (asker: string, now: number) =>
-      countOf(db, `SELECT count(*) AS n FROM approval WHERE asker = ? AND state = 'waiting' AND expires_at > ?`, [
-        asker,
-        now,
-      ]),
+      countOf(
+        db,
+        `SELECT count(*) AS n FROM approval WHERE asker = ? AND state = 'waiting' AND expires_at > ? AND ${STARTED} IS NULL`,
+        [asker, now],
+      ),
 
     /**
      * Stores a request, and ends an open one of the same call, which has expired or whose plan has changed. False if
@@ -113,7 +120,7 @@ export function createApprovals(db: Db, vault: Vault) {
     ): Promise<boolean> {
       const { changes } = await db.run(
         `UPDATE approval SET state = ?, decided_by = ?, note = ?, decided_at = ?, expires_at = ?
-         WHERE id = ? AND state = 'waiting' AND expires_at > ?`,
+         WHERE id = ? AND state = 'waiting' AND expires_at > ? AND ${STARTED} IS NULL`,
         [state, by, note, now, expires_at, id, now],
       );
       return changes > 0;
