@@ -487,6 +487,19 @@ describe('the daily digest', () => {
     expect(await dailyDigest(ctx())).toBe('queued');
   });
 
+  test('ends with the last entry of the log and its hash, so that its end cannot be cut unseen', async () => {
+    await readers('daily_digest');
+    await app.call('add-tag', { name: 'Logged' });
+    expect(await dailyDigest(ctx())).toBe('queued');
+    // What happens after the mail was made is not in it.
+    const [last] = await app.db.all('SELECT id, hash FROM action_log ORDER BY id DESC LIMIT 1');
+    await app.call('add-tag', { name: 'Later' });
+    await sendMail(ctx());
+    const [mail] = box.mails;
+    for (const body of [mail?.text, mail?.html]) expect(body).toContain(`${last?.id}:${last?.hash}`);
+    expect(String(last?.hash)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
   test('tells what was done once, however far apart two of them are', async () => {
     await readers('daily_digest');
     await app.db.run('DELETE FROM site_update');

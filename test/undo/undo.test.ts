@@ -98,6 +98,17 @@ describe('what is restored as it was', () => {
     expect(plan.undo).toMatchObject([{ slug, field: 'version', now: '98.0', back_to: version }]);
   });
 
+  it('an update of a theme, from the copy of the guard', async () => {
+    const [theme] = app.site(0).state.themes;
+    if (theme === undefined) throw new Error('the site has no theme');
+    const { slug, version } = theme;
+    theme.update = { version: '96.0', requiresPhp: '', requiresWp: '' };
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    const { plan } = await thereAndBack(() => app.safely('update-site-themes', { ...one, slugs: [slug] }));
+    expect(plan.undo).toMatchObject([{ kind: 'theme', slug, field: 'version', now: '96.0', back_to: version }]);
+    expect(app.site(0).state.themes[0]?.version).toBe(version);
+  });
+
   it('tags of sites, also new ones', async () => {
     await app.call('add-tag', { name: 'Old' });
     await app.call('tag-sites', { site_ids_or_domains: [1, 2], add: ['Old'] });

@@ -43,6 +43,33 @@ describe('over REST', () => {
   });
 });
 
+describe('a post', () => {
+  it('that was deleted for good is gone, which is said before anything is done; from the trash it comes back', async () => {
+    const app = await restApp({ sites: 1, jobs: false });
+    await app.connect(0);
+    const { posts } = app.fleet.site(0).state;
+    const [trashed, deleted] = posts.filter(({ status, type }) => status === 'publish' && type === 'post');
+    app.clock.move(1_000);
+    const since = new Date(app.clock.now()).toISOString();
+    await app.rest(`DELETE /posts/1/${trashed?.id}/delete`);
+    const gone = await app.rest(`DELETE /posts/1/${deleted?.id}/delete`, { body: { force: true } });
+    expect(gone.status).toBe(200);
+    expect(app.fleet.site(0).state.posts.some(({ id }) => id === deleted?.id)).toBe(false);
+    const asked = { since, site: 1 };
+    const told = { site_id: 1, kind: 'post', slug: String(deleted?.id), code: 'svc_not_undoable' };
+    const message = 'What was deleted is gone.';
+    const plan = (await app.rest('POST /actions/undo', { body: { ...asked, dry_run: true } })).body.data;
+    expect(plan).toMatchObject({
+      undo: [{ kind: 'post', slug: String(trashed?.id), now: 'trash', back_to: 'publish' }],
+      errors: [{ ...told, message }],
+    });
+    const done = (await app.rest('POST /actions/undo', { body: { ...asked, digest: plan.digest, confirm: true } }))
+      .body;
+    expect(done.data).toMatchObject({ total_undone: 1, errors: [{ ...told, message }] });
+    expect(app.fleet.site(0).state.posts.find(({ id }) => id === trashed?.id)?.status).toBe('publish');
+  });
+});
+
 describe('over MCP', () => {
   it('is a tool of its own toolset, which restores what another call did', async () => {
     const mcp = await mcpApp({ sites: 2, connected: 2, config: { toolsets: ['sites', 'support', 'undo'] } });
