@@ -73,9 +73,9 @@ export function SitePicker<R extends SiteRef = number>({
           onInput={setSearch}
           focus={focus}
           {...(name === undefined ? {} : { name })}
+          {...(chosen.length === 0 && none !== undefined ? { hint: none } : {})}
         />
       )}
-      {chosen.length === 0 && none !== undefined && <p class="muted small">{none}</p>}
       <Picked keys={chosen} word={titleOf} remove={(one) => onChange(chosen.filter((other) => other !== one))} />
       {chosen.length < most && matches.length > 0 && (
         <ul class="picked found" aria-label={t.sites.search}>
