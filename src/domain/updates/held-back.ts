@@ -3,6 +3,7 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import type { HeldBackRow, NarrowedQuery, Narrowing } from '../../store/updates/filters.js';
 import type { Ctx } from '../context.js';
+import { NO_NARROWING } from '../extensions/offer-filters.js';
 import { UPDATE_TYPES } from './results.js';
 import { quarantineReasons } from './safe/quarantine.js';
 
@@ -11,20 +12,10 @@ const LISTED = 10;
 /** Ids of sites listed for each. */
 const SITES = 5;
 
-const EVERYTHING: Narrowing = {
-  search: '',
-  exclude_slugs: [],
-  levels: [],
-  tags: [],
-  clients: [],
-  exclude_tags: [],
-  except: [],
-};
-
 /** Members of a list of updates; none if nothing that it asks for is quarantined. */
 export async function heldBackMembers(
   ctx: Ctx,
-  { narrowing = EVERYTHING, ...query }: Omit<NarrowedQuery, 'narrowing'> & { narrowing?: Narrowing | undefined },
+  { narrowing = NO_NARROWING, ...query }: Omit<NarrowedQuery, 'narrowing'> & { narrowing?: Narrowing | undefined },
 ): Promise<{ held_back?: string[]; total_held_back?: number }> {
   const { items, total } = await ctx.store.narrowedUpdates.heldBack({ ...query, narrowing }, LISTED, SITES);
   if (total === 0) return {};

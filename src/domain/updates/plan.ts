@@ -7,7 +7,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inOrder } from './order.js';
-import { type ApplyError, failed, UPDATE_TYPES, type UpdateType } from './results.js';
+import { type ApplyError, failed, isGuardable, UPDATE_TYPES, type UpdateType } from './results.js';
 import { type OpenGuard, openGuard } from './safe/find-guard.js';
 import { archiveProtection, isWeaker } from './safe/protection.js';
 import { splitQuarantined } from './safe/quarantine.js';
@@ -67,14 +67,9 @@ async function protectionOf(
   return askArchive ? archiveProtection(ctx, type, offer.slug, offer.current_version) : 'none';
 }
 
-/** Whether it is of a type that a guard protects. */
-function isExtension(type: number): boolean {
-  return UPDATE_TYPES[type] === 'plugin' || UPDATE_TYPES[type] === 'theme';
-}
-
 /** Why an item is left unchanged: its protection is too weak. */
 function unprotected(target: LoadedSite, offer: FleetOffer, protection: Protection): ApplyError {
-  if (protection === 'none' && !isExtension(offer.type))
+  if (protection === 'none' && !isGuardable(offer.type))
     return refusal(
       target,
       offer,

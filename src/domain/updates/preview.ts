@@ -14,7 +14,7 @@ import { guidanceFor } from '../guidance/guidance.js';
 import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
-import { type ApplyError, type TypeGroup, UPDATE_TYPES } from './results.js';
+import { type ApplyError, isGuardable, type TypeGroup, UPDATE_TYPES } from './results.js';
 import { quarantinedErrors } from './safe/quarantine.js';
 import {
   countsOf,
@@ -174,9 +174,4 @@ function inOrder(offers: readonly FleetOffer[], siteIds: readonly number[]): Fle
     else known.push(offer);
   }
   return siteIds.flatMap((id) => bySite.get(id) ?? []);
-}
-
-/** Whether a guard rolls back updates of this type. */
-function isGuardable(type: number): boolean {
-  return UPDATE_TYPES[type] === 'plugin' || UPDATE_TYPES[type] === 'theme';
 }

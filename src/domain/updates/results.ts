@@ -11,6 +11,11 @@ import { isLate } from '../sites/load.js';
 export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 export type UpdateType = (typeof UPDATE_TYPES)[number];
 
+/** Whether a guard rolls back updates of this type. */
+export function isGuardable(type: number): boolean {
+  return UPDATE_TYPES[type] === 'plugin' || UPDATE_TYPES[type] === 'theme';
+}
+
 /** Names in filters and summaries, in the order of the type numbers (operations §5.5). */
 export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
 export type TypeGroup = (typeof TYPE_GROUPS)[number];

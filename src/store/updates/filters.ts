@@ -38,7 +38,7 @@ export interface NarrowedQuery extends OfferFilter {
 }
 
 /** A quarantined version, and where. */
-export interface HeldBackRow extends Row, Pick<FleetOffer, 'type' | 'slug' | 'name' | 'new_version'> {
+export interface HeldBackRow extends Row, Pick<FleetOffer, 'type' | 'slug' | 'new_version'> {
   sites: number;
   /** JSON: the first of them. */
   site_ids: string;
@@ -136,7 +136,7 @@ export function createNarrowedUpdates(db: Reads) {
     ): Promise<{ items: HeldBackRow[]; total: number }> {
       const { text, args } = await narrowedCondition(db, query, QUARANTINED);
       const rows = await db.all<HeldBackRow & { total: number }>(
-        `SELECT type, slug, max(name) AS name, new_version, count(*) AS sites, count(*) OVER () AS total,
+        `SELECT type, slug, new_version, count(*) AS sites, count(*) OVER () AS total,
            json_group_array(site_id) FILTER (WHERE nth <= ?) AS site_ids
          FROM (SELECT u.*, row_number() OVER (PARTITION BY u.type, u.slug, u.new_version ORDER BY u.site_id) AS nth
            FROM site_update u WHERE ${text})

@@ -26,7 +26,7 @@ const CHANGED = ['current_password', 'password'] as const;
 const CHOSEN = ['password'] as const;
 /** Maximum length of a field, in characters. */
 const MAX_FIELD = 1000;
-/** Two such fields, however they are escaped. What is longer is not parsed: here nobody has logged in yet. */
+/** Room for the longest name and password, escaped. A longer body is refused before it is parsed, as it comes before any login. */
 const MAX_BODY = 16 * 1024;
 
 export function createSessionRoutes({ sessions, readOnly, isFirstStart }: SessionRouteParts): Hono<HttpEnv> {

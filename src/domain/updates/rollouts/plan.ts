@@ -26,7 +26,7 @@ import { resolveSites } from '../../sites/resolve.js';
 import { allSites } from '../../sites/sites.js';
 import { fixesOf } from '../../vulnerabilities/fixes.js';
 import { usableSites } from '../preview.js';
-import { UPDATE_TYPES } from '../results.js';
+import { isGuardable, UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
 import { protectionWords, wavesWords } from './plan-words.js';
@@ -106,7 +106,7 @@ async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
   const first = new Set(offers.filter(({ site_id }) => waveOf.get(site_id) === 1).map(versionKey));
   const items = offers.map((offer): Planned => {
     const { site_id, type, slug, name, current_version: old_version, new_version, level = null } = offer;
-    const guardable = UPDATE_TYPES[type] === 'plugin' || UPDATE_TYPES[type] === 'theme';
+    const guardable = isGuardable(type);
     const risks: [Risk, boolean][] = [
       ['major', level === 2],
       ['site_down', down.has(site_id)],

@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.js';
 export type CallKind = 'sync' | 'update' | 'other';
 export const CALL_KINDS = ['sync', 'update', 'other'] as const satisfies readonly CallKind[];
 
-/** Who waits for a call, the most urgent first: a user for one site, a user for many, nobody (jobs and the schedule). */
+/** Priorities of calls, the highest first: a user waits for one site, a user waits for many, no one waits (jobs, the schedule). */
 export type Turn = 'one' | 'many' | 'bulk';
 export const TURNS = ['one', 'many', 'bulk'] as const satisfies readonly Turn[];
 
