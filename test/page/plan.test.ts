@@ -6,9 +6,10 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { browser, sound } from '../safety/browser.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { holdBack } from '../support/hold-back.js';
 import { needs } from '../support/needs.js';
 import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
-import { offered, PLUGINS, planFleet, SITES, sumOf } from './plan-fleet.js';
+import { BARE, offered, PLUGINS, planFleet, SITES, sumOf } from './plan-fleet.js';
 
 const { forms, seo, cache } = PLUGINS;
 
@@ -211,10 +212,13 @@ describe('a run of updates', needs('chromium'), () => {
   it('is shown in its cells while it goes: a break flips red, then amber with the time in which it was restored', async () => {
     const page = await served.open();
     await page.goto(`${served.url}/updates/plan`);
+    // The others are looked at first, which waits for the clock.
+    const bare = holdBack(app.fleet.site(BARE - 1), /^upgradeplugintheme$/);
     await page.getByRole('button', { name: `Apply ${offered().length} updates` }).click();
     await page.waitForURL(/\/runs\/run_/);
     address = page.url();
     await page.locator('.cell.busy').first().waitFor();
+    bare.letGo();
     await page.getByText(new RegExp(`^\\d+ of ${offered().length} updates are through$`)).waitFor();
     const restored = page.locator('.cell', { hasText: 'Restored in' });
     await served.running(restored.waitFor());
