@@ -14,6 +14,7 @@ import { type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
 import { newUser } from '../support/logins.js';
 import { needs } from '../support/needs.js';
+import { allFindings } from './browser.js';
 
 const LOGIN = { username: 'ada', password: 'correct horse' };
 
@@ -153,6 +154,27 @@ describe('the reference in a browser', needs('chromium'), () => {
     await expect.poll(isDark).toBe(true);
     await other.evaluate(() => localStorage.clear());
     await expect.poll(isDark).toBe(false);
+    await other.close();
+  });
+
+  it('has nothing that keeps people out, in both themes, as a list and with a form open', async () => {
+    const other = await context.newPage();
+    await other.goto('/docs');
+    await other.locator('.opblock-tag').first().waitFor();
+    const expectNone = async (but: string) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await other.emulateMedia({ colorScheme });
+        // Colours change by and by.
+        await expect.poll(async () => (await allFindings(other)).filter((text) => !text.startsWith(but))).toEqual([]);
+      }
+    };
+    await expectNone('none');
+    await other.locator('.opblock-tag[data-tag="tags"]').click();
+    const entry = other.locator('.opblock', { has: other.locator('[data-path="/v2/tags"]') }).first();
+    await entry.locator('.opblock-summary-control').click();
+    await entry.getByRole('button', { name: 'Try it out' }).click();
+    // The address of a row can be copied from within the button that opens it.
+    await expectNone('nested-interactive ');
     await other.close();
   });
 

@@ -51,6 +51,32 @@ async function withSession(request) {
   return request;
 }
 
+/** What a screen reader needs and Swagger UI lacks: landmarks, the heading above those of the groups, and names of its lists. */
+const forScreenReaders = ({ React: { createElement, createContext, useContext } }) => {
+  const Name = createContext('');
+  const inRegion = (label) => (Part) => (props) =>
+    createElement('section', { 'aria-label': label }, createElement(Part, props));
+  return {
+    wrapComponents: {
+      InfoContainer: inRegion('About this interface'),
+      SchemesContainer: inRegion('Authorization'),
+      operations: (Part) => (props) => [
+        createElement('h2', { key: 'heading', className: 'unseen' }, 'Calls'),
+        createElement(Part, { ...props, key: 'calls' }),
+      ],
+      parameterRow: (Part) => (props) =>
+        createElement(Name.Provider, { value: props.rawParam.get('name') }, createElement(Part, props)),
+      Select: (Part) => (props) => {
+        const name = useContext(Name);
+        const select = createElement(Part, props);
+        return name === ''
+          ? select
+          : createElement('label', null, createElement('span', { className: 'unseen' }, name), select);
+      },
+    },
+  };
+};
+
 const ui = SwaggerUI({
   url: 'docs/openapi.json',
   dom_id: '#reference',
@@ -60,6 +86,7 @@ const ui = SwaggerUI({
   displayRequestDuration: true,
   validatorUrl: null,
   requestInterceptor: withSession,
+  plugins: [forScreenReaders],
   onComplete: () => createSearch(ui.getSystem()),
 });
 showSession();
