@@ -7,6 +7,7 @@ import { clients } from './clients/index.js';
 import { content } from './content/index.js';
 import { costs } from './costs/index.js';
 import { fleet } from './fleet/index.js';
+import { guard } from './guard/index.js';
 import { guidance } from './guidance/index.js';
 import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
@@ -35,6 +36,7 @@ export const operations: readonly GroupedOperation[] = [
   ...group('batch', jobs),
   ...group('fleet', fleet),
   ...group('insight', insight),
+  ...group('guard', guard),
   ...group('support', support),
   ...group('undo', undo),
   ...group('guidance', guidance),

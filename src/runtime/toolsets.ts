@@ -35,7 +35,7 @@ const FACTS = {
   safety: {
     label: 'Safe updates',
     description: 'Update with a guard that rolls back what breaks the site, and roll back updates.',
-    max_tokens: 1750,
+    max_tokens: 590,
   },
   fleet: {
     label: 'Fleet',
@@ -46,6 +46,12 @@ const FACTS = {
     label: 'Insight',
     description: 'Questions about the whole fleet, answered in one call.',
     max_tokens: 1350,
+  },
+  guard: {
+    label: 'Guard',
+    description: 'The guard of sites, the copies it keeps, and quarantined versions.',
+    max_tokens: 1250,
+    optional: true,
   },
   support: {
     label: 'Support',

@@ -16,7 +16,7 @@ let mcp: McpApp;
 let toolsets: string[];
 
 beforeAll(async () => {
-  toolsets = [...DEFAULT_TOOLSETS, 'support', 'costs', 'time', 'undo', 'rollouts'];
+  toolsets = [...DEFAULT_TOOLSETS, 'guard', 'support', 'costs', 'time', 'undo', 'rollouts'];
   mcp = await mcpApp({
     sites: 5,
     connected: 5,

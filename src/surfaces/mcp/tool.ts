@@ -27,7 +27,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
       ...(guarded ? { confirmation_token: TOKEN_IN } : {}),
       ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
     }),
-    outputSchema: withMembers(shownOutput(operation, contract.output_schema, nameTools), {
+    outputSchema: withMembers(outlineOf(contract.output_schema), {
       ...(guarded ? { confirmation_token: operation.effect === 'destroy' ? TOKEN_OUT : FLEET_TOKEN_OUT } : {}),
       ...(mayBeCut(contract.output_schema) ? { truncated: TRUNCATED } : {}),
     }),
@@ -41,15 +41,10 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
   };
 }
 
-/** The groups of the interface's operations, whose outputs are listed whole: clients may rely on them (operations §8). */
-const WHOLE_OUTPUTS: ReadonlySet<string> = new Set(['sites', 'updates', 'clients', 'tags', 'batch']);
-
-/** The output schema as listed: every conversation pays for it, so the further operations have an outline of theirs. */
-function shownOutput({ group }: GroupedOperation, schema: JsonSchema, nameTools: NameTools): JsonSchema {
-  return WHOLE_OUTPUTS.has(group) ? named(schema, nameTools) : outlineOf(schema);
-}
-
-/** The members of an output with their types; objects within it are not spelled out. Whatever the schema allows is valid. */
+/**
+ * The output schema as listed: its members with their types; objects within it are not spelled out. Whatever the schema allows is valid.
+ * Every conversation pays for it, and a model reads the answer itself.
+ */
 export function outlineOf({ properties }: JsonSchema): JsonSchema {
   const members = Object.entries(properties as Record<string, JsonSchema>);
   return { type: 'object', properties: Object.fromEntries(members.map(([name, member]) => [name, typeIn(member)])) };
@@ -69,7 +64,15 @@ function eitherOf(choices: readonly JsonSchema[]): JsonSchema {
 }
 
 /** Groups whose changes reach sites: clients, tags and jobs are records of our own store. */
-const OF_SITES: ReadonlySet<string> = new Set(['sites', 'updates', 'safety', 'fleet', 'monitoring', 'content']);
+const OF_SITES: ReadonlySet<string> = new Set([
+  'sites',
+  'updates',
+  'safety',
+  'fleet',
+  'guard',
+  'monitoring',
+  'content',
+]);
 
 /** Whether an operation may contact sites. A read is run by the engine only if it does. */
 function reachesOut({ engine, effect, group }: GroupedOperation): boolean {
