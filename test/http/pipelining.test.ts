@@ -1,7 +1,10 @@
-/** Requests that a client sends without waiting for answers: all are answered, in order, and they do not come before others. */
+/**
+ * Requests that a client sends without waiting for answers: all are answered, in order, they do not come before others, and only
+ * some are read in advance. Answers that nobody reads.
+ */
 
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Hono } from 'hono';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
@@ -10,17 +13,37 @@ import { serveLocally } from '../support/local-server.js';
 
 const MANY = 5_000;
 
+/** Of a client that reads nothing; what takes longer is not cut. */
+const UNREAD_MS = 2_000;
+
 let listener: HttpListener;
 let started: string[] = [];
+/** Ends `/held`. */
+let release: () => void = () => undefined;
+/** The server's end of the connection of the last `/held` or `/large`. */
+let served: Socket | undefined;
+const serverSide = () => served;
 
 beforeAll(async () => {
   const app = new Hono<HttpEnv>();
+  app.get('/held', async (c) => {
+    served = c.env.incoming?.socket;
+    started.push('held');
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return new Response('<held>');
+  });
+  app.get('/large', (c) => {
+    served = c.env.incoming?.socket;
+    return new Response(Buffer.alloc(64 * 1024 * 1024));
+  });
   app.all('/:name', async (c) => {
     started.push(c.req.param('name'));
     const said = await c.req.text();
     return new Response(`<${c.req.param('name')}${said}>`);
   });
-  listener = await serveLocally(app);
+  listener = await serveLocally(app, UNREAD_MS);
 });
 
 beforeEach(() => {
@@ -71,4 +94,35 @@ it('are not started once the client has hung up', async () => {
   // A newcomer comes after all that was to be started.
   for (let i = 0; i < 3; i++) await (await fetch(`${listener.url}/newcomer`)).text();
   expect(started.filter((name) => name === 'pipelined').length).toBeLessThan(MANY / 2);
+});
+
+it('are not read in advance by the thousands', async () => {
+  const socket = open().resume();
+  await once(socket, 'connect');
+  socket.write(get('held'));
+  await expect.poll(() => started).toContain('held');
+  const all = get('pipelined').repeat(4 * MANY);
+  socket.write(all);
+  // In all these turns of the server, more could be read.
+  for (let i = 0; i < 200; i++) await (await fetch(`${listener.url}/newcomer`)).text();
+  expect(served?.bytesRead).toBeLessThan(all.length / 4);
+  release();
+  await expect
+    .poll(() => started.filter((name) => name === 'pipelined').length, { timeout: 60_000 })
+    .toBeGreaterThan(1_000);
+  socket.destroy();
+});
+
+it('a client that does not read its answer is hung up on, and one whose answer takes its time is not', async () => {
+  const slow = fetch(`${listener.url}/held`);
+  await expect.poll(() => started).toContain('held');
+  const socket = open().pause();
+  await once(socket, 'connect');
+  served = undefined;
+  socket.write(get('large'));
+  await expect.poll(serverSide).toBeDefined();
+  await expect.poll(() => serverSide()?.destroyed, { timeout: 60_000 }).toBe(true);
+  release();
+  expect(await (await slow).text()).toBe('<held>');
+  socket.destroy();
 });

@@ -33,8 +33,8 @@ export async function listenLocally(server: Server, host = '127.0.0.1'): Promise
 }
 
 /** Serves the interfaces of a service on a free port of loopback. */
-export async function serveLocally(http: Parameters<typeof listen>[0]): Promise<HttpListener> {
-  const listener = await listen(http, { host: '127.0.0.1', port: 0 });
+export async function serveLocally(http: Parameters<typeof listen>[0], unreadMs?: number): Promise<HttpListener> {
+  const listener = await listen(http, { host: '127.0.0.1', port: 0 }, unreadMs);
   closing({ close: () => listener.close(0) });
   return listener;
 }

@@ -16,8 +16,15 @@ export interface HttpListener {
   close(graceMs?: number): Promise<void>;
 }
 
+/** How long a client may read nothing of an answer that waits for it. */
+const UNREAD_MS = 60_000;
+
 /** Listens; rejects with a human-readable message when the address is not available. */
-export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<HttpListener> {
+export async function listen(
+  app: Hono<HttpEnv>,
+  address: { host: string; port: number },
+  unreadMs = UNREAD_MS,
+): Promise<HttpListener> {
   const streams = new Set<ServerResponse>();
   const serve = getRequestListener(async (request, env) => {
     const { incoming, outgoing } = env as HttpBindings;
@@ -32,10 +39,12 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
   });
   // The request listener responds to failures itself.
   const begin = inTurns(PER_TURN);
-  const server = createServer(oneByOne((request, response) => begin(() => void serve(request, response))));
+  const server = createServer();
+  oneByOne(server, (request, response) => begin(() => void serve(request, response)));
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
   server.keepAliveTimeout = 65_000;
+  server.timeout = unreadMs;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, address)));
     server.listen(address.port, address.host, resolve);
@@ -57,30 +66,50 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
  */
 const PER_TURN = 16;
 
+/** Requests of one connection that may wait for the answers before theirs; no more is read from it until fewer do. */
+const MOST_WAITING = 100;
+
 /**
  * Requests that a client sends without waiting for the answers (pipelining) are started one by one, as they are answered:
  * thousands fit into a packet, and would all come before those of everyone else. None is started once the client has hung up.
+ * Only some are read in advance: Node keeps all that were, and takes seconds to minutes to let go of 100,000.
  */
-function oneByOne(start: RequestListener): RequestListener {
+function oneByOne(server: Server, start: RequestListener): void {
   const waiting = new WeakMap<Socket, Parameters<RequestListener>[]>();
+  const isFull = (socket: Socket) => (waiting.get(socket)?.length ?? 0) >= MOST_WAITING;
   const run = (socket: Socket, ...[request, response]: Parameters<RequestListener>) => {
     response.once('close', () => {
       const next = socket.destroyed ? undefined : waiting.get(socket)?.shift();
       if (next === undefined) waiting.delete(socket);
       else run(socket, ...next);
+      if (socket.isPaused() && !isFull(socket)) socket.resume();
     });
     start(request, response);
   };
-  return (request, response) => {
+  server.on('request', (request, response) => {
     const { socket } = request;
     const queue = waiting.get(socket);
     if (queue !== undefined) {
       queue.push([request, response]);
+      if (isFull(socket)) socket.pause();
       return;
     }
     waiting.set(socket, []);
     run(socket, request, response);
-  };
+  });
+  server.on('connection', (socket) => {
+    socket.on('resume', () => {
+      if (!isFull(socket)) return;
+      // Node resumes it whenever a request has been read or answered. It stops reading at the event, which `pause` leaves out
+      // where it was paused between the call and this.
+      socket.pause();
+      socket.emit('pause');
+    });
+  });
+  // Nothing was sent or received for a while: the connection is idle, its client does not read, or the answer takes its time.
+  server.on('timeout', (socket) => {
+    if (!waiting.has(socket) || socket.writableLength > 0) socket.destroy();
+  });
 }
 
 /** Rejects as `listen` would when the address is not available. For a check before secrets are shown only once. */
