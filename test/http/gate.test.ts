@@ -370,6 +370,15 @@ describe('a request target that can be read in two ways', () => {
     expect(await line('http://evil.example/docs', 'evil.example')).toMatch(/^HTTP\/1.1 403 /);
   });
 
+  it.each(['Host: evil.example', 'hOST:127.0.0.1', 'Host:'])(
+    'one with a second %s is no address of ours',
+    async (second) => {
+      const first = 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1';
+      expect(await raw(shared, `${first}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /);
+      expect(await raw(shared, `${first}\r\n${second}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 404 /);
+    },
+  );
+
   it('dots inside a segment are letters like others', async () => {
     const headers = { authorization: shared.key };
     for (const path of ['/v2/sites/a%2Eb.example', '/v2/sites/..a', '/v2/sites/.well'])

@@ -11,7 +11,7 @@ import { createCors } from './cors.js';
 import { createGate, type GateRules } from './gate.js';
 import type { HttpEnv, RequestInfo } from './request-info.js';
 import { requestInfoReader } from './request-info.js';
-import { isAmbiguous, pathOf } from './request-url.js';
+import { isAmbiguous, namesTwoHosts, pathOf } from './request-url.js';
 import { completeHeaders } from './response-headers.js';
 
 /** How a way in wraps an error for requests that are refused before they reach it. */
@@ -67,10 +67,7 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     const verdict = gate.verdict(request, incoming);
     const info = infoOf(request, incoming, verdict);
     c.env.info = info;
-    const refusal =
-      incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
-        ? ambiguous()
-        : gate.barrier(verdict, request.method, open.has(path));
+    const refusal = isTwofold(incoming) ? ambiguous() : gate.barrier(verdict, request.method, open.has(path));
     const answered = async () => {
       const response = refusal === undefined ? await limitBody(c, next) : refused(refusal, path);
       // Otherwise a route has answered, and its response is in `c.res`.
@@ -101,9 +98,15 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
   });
 }
 
+/** Whether a proxy in front may have read another address in it. */
+function isTwofold(incoming: HttpEnv['Bindings']['incoming']): boolean {
+  if (incoming?.url === undefined) return false;
+  return isAmbiguous(incoming.url, incoming.headers.host) || namesTwoHosts(incoming.rawHeaders);
+}
+
 function ambiguous(): ServiceError {
   return new ServiceError('rest_no_route', 'Nothing exists at this path, which is ambiguous.', {
-    advice: 'Send the path without dot segments and with its first segment unencoded, and Host as in the URL.',
+    advice: 'Send the path without dot segments and with its first segment unencoded, and one Host, as in the URL.',
   });
 }
 

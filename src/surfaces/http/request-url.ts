@@ -19,6 +19,11 @@ export function isAmbiguous(target: string, host: string | undefined): boolean {
   return /^\/[^/]*%/.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }
 
+/** Whether a request, by its headers as sent, names more than one host: which of them counts is each reader's own choice. */
+export function namesTwoHosts(rawHeaders: readonly string[]): boolean {
+  return rawHeaders.filter((text, at) => at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host').length > 1;
+}
+
 /** The path without trailing slashes. A regular expression would take quadratic time on runs of slashes elsewhere. */
 export function withoutTrailingSlashes(path: string): string {
   let end = path.length;
