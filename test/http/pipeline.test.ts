@@ -55,7 +55,7 @@ function ways(): Hono<HttpEnv> {
 const counted: RequestFacts[] = [];
 const lines: Record<string, unknown>[] = [];
 
-function shell(): Hono<HttpEnv> {
+function shell(maxBody = 1000): Hono<HttpEnv> {
   return createRouter({
     config: { host: '127.0.0.1', base_url: null, trust_proxy: false },
     log: { ...silent, info: (facts) => void lines.push(facts) },
@@ -63,24 +63,27 @@ function shell(): Hono<HttpEnv> {
     ready: async () => ({ ok: true, reasons: [] }),
     metrics: { token: null, request: (facts) => void counted.push(facts), text: async () => '' },
     mounts: [{ at: '/', app: ways() }],
-    maxBody: 1000,
+    maxBody,
   });
 }
 
 type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 let listener: HttpListener;
+/** One that takes larger bodies. */
+let roomy: HttpListener;
 const app = shell();
 const inProcess: Ask = async (path, init) => app.request(path, init);
 const overSocket: Ask = (path, init) => fetch(`${listener.url}${path}`, init);
 
 beforeAll(async () => {
   listener = await serveLocally(shell());
+  roomy = await serveLocally(shell(100_000));
 });
 
 /** Sends raw bytes and reads until the server closes. */
-function raw(text: string): Promise<string> {
+function raw(text: string, { port } = listener): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(listener.port, '127.0.0.1', () => socket.write(text));
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
     let answer = '';
     socket.setEncoding('utf8').on('data', (chunk) => {
       answer += chunk;
@@ -192,6 +195,13 @@ describe('over a socket', () => {
     const head = 'POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
     expect(await raw(`${head}${chunk.repeat(5)}0\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 [\s\S]*z{500}/);
     expect(await raw(`${head}${chunk.repeat(20)}`)).toMatch(/^HTTP\/1.1 413 [\s\S]*svc_rest_request_entity_too_large/);
+  });
+
+  it('a chunked body is read up to so many chunks, however small', async () => {
+    const head = 'POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
+    const inChunks = (chunks: number) => raw(`${head}${'1\r\nz\r\n'.repeat(chunks)}0\r\n\r\n`, roomy);
+    expect(await inChunks(10_000)).toMatch(/^HTTP\/1.1 200 [\s\S]*z{10000}/);
+    expect(await inChunks(10_001)).toMatch(/^HTTP\/1.1 413 [\s\S]*The body has more than 10000 chunks\./);
   });
 
   it('requests that come together are all answered, those of one connection in their order', async () => {

@@ -4,7 +4,6 @@
  */
 
 import type { Context, Hono, MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { errorBody, isOurFault, ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
 import { createCors } from './cors.js';
@@ -155,25 +154,38 @@ export function errorResponse(error: unknown): Response {
   return Response.json(body, { status: body.data.status, headers });
 }
 
-/** Refuses bodies over the limit: by `Content-Length` if it is sent, otherwise by reading no further than the limit. */
+/** Pieces of one chunked body: each costs as much as some kilobytes, and a million of one byte would hold up everyone. */
+const MAX_PIECES = 10_000;
+
+/**
+ * Refuses bodies over the limit: by `Content-Length` if it is sent, otherwise by reading no further than the limit, and only so many
+ * pieces.
+ */
 function bodyLimits(max: number, refused: (error: ServiceError, path: string) => Response): MiddlewareHandler<HttpEnv> {
-  const tooLarge = ({ req }: Context) => {
-    const error = new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${max} bytes.`, {
-      advice: 'Split it into smaller calls.',
-    });
+  const refuse = ({ req }: Context, what: string, advice: string) => {
+    const error = new ServiceError('svc_rest_request_entity_too_large', `The body ${what}.`, { advice });
     const response = refused(error, pathOf(req.url));
     // The rest of the body is not read, so the connection cannot be reused.
     response.headers.set('connection', 'close');
     return response;
   };
-  const chunked = bodyLimit({ maxSize: max, onError: tooLarge });
+  const tooLarge = (c: Context) => refuse(c, `is larger than ${max} bytes`, 'Split it into smaller calls.');
   return async (c, next) => {
-    const { method, headers } = c.req.raw;
-    if (method !== 'GET' && method !== 'HEAD') {
-      // Hono's limit turns the body into a stream before it reads the length; most requests can do without that.
-      if (headers.get('transfer-encoding') !== null) return chunked(c, next);
-      if (Number(headers.get('content-length') ?? 0) > max) return tooLarge(c);
+    const { method, headers, body } = c.req.raw;
+    if (method === 'GET' || method === 'HEAD') return next();
+    if (headers.get('transfer-encoding') === null)
+      return Number(headers.get('content-length') ?? 0) > max ? tooLarge(c) : next();
+    const pieces: Uint8Array[] = [];
+    const reader = body?.getReader();
+    let size = 0;
+    for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {
+      pieces.push(piece.value);
+      size += piece.value.length;
+      if (size > max) return tooLarge(c);
+      if (pieces.length > MAX_PIECES)
+        return refuse(c, `has more than ${MAX_PIECES} chunks`, 'Send larger ones, or the body as a whole.');
     }
+    c.req.raw = new Request(c.req.raw, { body: Buffer.concat(pieces) });
     return next();
   };
 }
