@@ -265,6 +265,27 @@ describe('what sites do wrong', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
+  it('an answer of many small pieces is read whole, and one of too many is cut', async () => {
+    const text = Buffer.from(frame({ ...stats, admin_email: 'x'.repeat(100_000) }));
+    const inPieces = (more: number) =>
+      listenLocally(
+        createTcpServer((socket) => {
+          socket.once('data', () => {
+            const spaces = '1\r\n \r\n'.repeat(more);
+            const pieces = [...text.toString('latin1')].map((letter) => `1\r\n${letter}\r\n`).join('');
+            socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${spaces}${pieces}0\r\n\r\n`);
+          });
+        }),
+      );
+    const fine = await inPieces(200_000 - text.length);
+    expect(await children().stats(at(`${fine.url}/`), request)).toMatchObject({ child_version: '6.1' });
+    const many = await inPieces(200_001 - text.length);
+    await expect(children().stats(at(`${many.url}/`), request)).rejects.toMatchObject({
+      kind: 'too_large',
+      message: expect.stringContaining('in more than 200000 pieces'),
+    });
+  });
+
   it('a gzip bomb is cut at the same limit', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(100_000);

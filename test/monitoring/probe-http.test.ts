@@ -126,6 +126,20 @@ describe('an HTTP probe', () => {
     expect(await look(`http://127.0.0.1:${port}/`)).toMatchObject({ http_status: 200, body: '', failure: null });
   });
 
+  it('reads no more than so many pieces of a body', async () => {
+    const inPieces = (pieces: number) =>
+      tcpServer((socket) => {
+        const body = '1\r\nz\r\n'.repeat(pieces);
+        socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`));
+      });
+    const limits = { maxBytes: 1_000_000, timeoutMs: 30_000 };
+    const most = 'z'.repeat(20_000);
+    const whole = await look(`http://127.0.0.1:${await inPieces(20_000)}/`, limits);
+    expect(whole).toMatchObject({ http_status: 200, truncated: false, body: most });
+    const cut = await look(`http://127.0.0.1:${await inPieces(40_000)}/`, limits);
+    expect(cut).toMatchObject({ http_status: 200, truncated: true, body: most });
+  });
+
   it('reads the charset a page declares', async () => {
     const port = await httpServer((_, reply) =>
       reply.writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1' }).end(Buffer.from([0x53, 0xfc, 0xdf])),

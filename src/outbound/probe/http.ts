@@ -18,6 +18,8 @@ export interface HttpParts {
 const MAX_REDIRECTS = 8;
 /** What cannot be compressed takes a little more. */
 const ROOM = 64 * 1024;
+/** Pieces of a body: each costs as much as some kilobytes. */
+const MOST_PIECES = 20_000;
 
 export interface Exchange extends HttpAnswer {
   /** Response headers of the last hop, names in lower case. */
@@ -152,7 +154,7 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
   );
 }
 
-/** Up to `max` bytes after decompression. Truncation or damage after that does not matter. */
+/** Up to `max` bytes after decompression, of so many pieces. Truncation or damage after that does not matter. */
 async function readBody(body: Readable, max: number, encoding: string): Promise<{ bytes: Buffer; truncated: boolean }> {
   if (max === 0) {
     body.on('error', () => undefined).destroy();
@@ -161,9 +163,10 @@ async function readBody(body: Readable, max: number, encoding: string): Promise<
   const source = decoderOf(encoding.trim().toLowerCase());
   // Not piped: undici 7 throws an error that ends the process when the server closes the connection while the body is paused.
   let received = 0;
+  let pieces = 0;
   body.on('data', (chunk: Buffer) => {
     received += chunk.length;
-    if (received <= max + ROOM) source.write(chunk);
+    if (++pieces <= MOST_PIECES && received <= max + ROOM) source.write(chunk);
     else source.end();
   });
   body.on('end', () => source.end());
@@ -179,7 +182,7 @@ async function readBody(body: Readable, max: number, encoding: string): Promise<
   } finally {
     body.on('error', () => undefined).destroy();
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, max), truncated: size > max };
+  return { bytes: Buffer.concat(chunks).subarray(0, max), truncated: size > max || pieces > MOST_PIECES };
 }
 
 function decoderOf(encoding: string): Transform {

@@ -7,6 +7,10 @@ import { networkFailure } from './network-failure.js';
 
 const unzip = promisify(gunzip);
 
+/** Each piece of a body costs as much as some kilobytes: those of one byte would fill the memory long before the limit. */
+const MOST_PIECES = 200_000;
+const JOINED_AT = 1024;
+
 export type MinTls = 'TLSv1.2' | 'TLSv1.3';
 
 export interface WireRequest {
@@ -110,6 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Null once it was called. */
   #over: ((status: number) => void) | null;
   readonly #chunks: Buffer[] = [];
+  #pieces = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #cancelDeadline: (() => void) | undefined;
   #bytes = 0;
@@ -190,8 +195,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#bytes += chunk.length;
     const over = this.#bytes - this.#request.maxBytes;
-    if (over <= 0) {
+    if (++this.#pieces > MOST_PIECES) {
+      this.#fail(tooManyPieces(this.#request, this.#status));
+    } else if (over <= 0) {
       this.#chunks.push(chunk);
+      if (this.#pieces % JOINED_AT === 0) this.#chunks.push(Buffer.concat(this.#chunks.splice(-JOINED_AT)));
     } else if (this.#request.atLimit === 'fail') {
       this.#fail(tooLarge(this.#request, this.#status));
     } else {
@@ -296,6 +304,14 @@ function tooLarge(request: WireRequest, httpStatus: number): ChildFailure {
   return new ChildFailure('too_large', `${request.url.host} sent more than ${request.maxBytes} bytes.`, {
     httpStatus,
     advice: 'Ask for less, or check on the site what makes its answer so large.',
+    mayHaveRun: true,
+  });
+}
+
+function tooManyPieces(request: WireRequest, httpStatus: number): ChildFailure {
+  return new ChildFailure('too_large', `${request.url.host} sent its answer in more than ${MOST_PIECES} pieces.`, {
+    httpStatus,
+    advice: 'Check what on the site, or in front of it, sends a few bytes at a time.',
     mayHaveRun: true,
   });
 }
