@@ -25,6 +25,7 @@ const TEXTS: ReadonlySet<string> = new Set([
   'next',
   'first',
   'seen',
+  'cannot_undo_because',
   'not_checked',
   'held_back',
   'guidance',

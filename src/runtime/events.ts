@@ -95,6 +95,7 @@ type RolloutStep =
   | 'aborted'
   | 'ended';
 type TaskFacts = { task_id: number; title: string };
+type BucketFacts = { bucket_id: number; title: string };
 
 /** Events about one site. */
 type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
@@ -157,6 +158,13 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'certificate.expired': CertificateFacts;
   'certificate.invalid': CertificateFacts;
   'vulnerability.found': VulnerabilityFacts;
+  /** Which audits of the site are made, and how often. */
+  'site.audits_chosen': { fields: string[] };
+  /** Dates of its domain were entered by hand. */
+  'site.domain_entered': { domain_name: string; fields: string[] };
+  /** What another tool did or found, for reports. */
+  'site.record_added': { segment: string };
+  'site.records_deleted': { segment: string; records: number };
   'audit.completed': AuditFacts;
   'audit.poor': AuditFacts & { threshold: number };
   'audit.failed': { strategy: string; reason: string };
@@ -179,6 +187,8 @@ type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   'job.queued': JobFacts & { sites: number };
   'job.completed': JobFacts;
   'job.failed': JobFacts;
+  /** By a caller; its unfinished sites fail. */
+  'job.cancelled': JobFacts;
   'job.timed_out': { job_id: string };
   'tool_job.queued': ToolJobFacts & { sites: number };
   'tool_job.completed': ToolJobFacts;
@@ -235,6 +245,9 @@ type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   /** It was due and did nothing; `detail` says why. */
   'policy.skipped': PolicyFacts;
   'settings.changed': { group: string; fields: string[] };
+  'bucket.added': BucketFacts;
+  'bucket.updated': BucketFacts & { fields: string[] };
+  'bucket.deleted': BucketFacts;
   'task.added': TaskFacts;
   'task.updated': TaskFacts & { fields: readonly string[] };
   'task.deleted': TaskFacts;

@@ -31,8 +31,9 @@ const DAY = 86_400_000;
 const EXERCISED: ReadonlySet<string> = new Set(['perf-audit', 'pro-reports', 'time-tracker']);
 let app: RestApp;
 let recorded: Recorded[];
-/** Routes of the run that are in the log. */
+/** Routes of the run that are in the log, and of those whose change is. */
 const logged = new Set<unknown>();
+const told = new Set<unknown>();
 // biome-ignore lint/suspicious/noExplicitAny: a document of others' format, read member by member
 let openapi: any;
 
@@ -126,6 +127,8 @@ async function largest() {
 async function noteLogged() {
   const calls = await app.db.all("SELECT DISTINCT operation FROM action_log WHERE action = 'called'");
   for (const { operation } of calls) logged.add(operation);
+  const changes = await app.db.all("SELECT DISTINCT operation FROM action_log WHERE context <> 'call'");
+  for (const { operation } of changes) told.add(operation);
 }
 
 async function queued() {
@@ -185,6 +188,30 @@ it('every row that changes something is in the log', () => {
     'POST /updates/plans',
     // In the run there is nothing to update any more.
     'POST|PUT|PATCH /updates/{id_or_domain}/update/translations',
+  ]);
+});
+
+it('what a row changes is in the log, so that undo by time can name it', () => {
+  const silent = routes.filter(
+    ({ key, on, change }) => !on.includes('GET') && change !== 'refresh' && logged.has(key) && !told.has(key),
+  );
+  expect(silent.map(({ key }) => key).sort()).toEqual([
+    // A plan is a note of a reading call.
+    'DELETE /updates/plans/{plan_id}',
+    // A preview in the run.
+    'POST /actions/undo',
+    // Messages that were sent.
+    'POST /alerts/deliveries/{delivery_id}/resend',
+    'POST /alerts/recipients/test',
+    'POST /alerts/recipients/{recipient_id}/test',
+    // In the run there is nothing to update any more.
+    'POST /runs/{run_id}/retry',
+    // Jobs, which tell what they do on each site, and do not run here.
+    'POST /settings/tools/destroy-sessions',
+    'POST /settings/tools/disconnect-all-sites',
+    'POST /settings/tools/renew-connections',
+    // In the run there is nothing to update any more.
+    'POST /sites/{id_or_domain}/safe-update',
   ]);
 });
 

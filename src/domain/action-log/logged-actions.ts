@@ -72,6 +72,16 @@ const ignored =
     ...(slug === '' ? { name: `all ${type}` } : {}),
   });
 
+/** Where a version is held back; the version is in what changed, too. */
+const quarantine =
+  (action: string) =>
+  ({ type, slug, version }: { type: string; slug: string; version: string }): LoggedAction => ({
+    context: type,
+    action,
+    slug,
+    detail: `version ${version}`,
+  });
+
 /** The restored version is the new one in this case. */
 const rolledBack =
   (context: UpdateType) =>
@@ -178,6 +188,8 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'update.unignored': ignored('unignored'),
   'update.ignored_everywhere': (facts) => ({ ...ignored('ignored')(facts), detail: 'on every site' }),
   'update.unignored_everywhere': (facts) => ({ ...ignored('unignored')(facts), detail: 'on every site' }),
+  'version.scope_changed': quarantine('quarantine-changed'),
+  'version.released': quarantine('quarantine-lifted'),
   'post.created': (facts) => ({ ...post({ ...facts, step: 'created' }), detail: facts.post_status ?? '' }),
   'post.changed': post,
   'post.failed': post,
@@ -201,6 +213,27 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
     new_version: version,
   }),
   'site.guard_removed': site('guard-removed'),
+  'site.audits_chosen': ({ fields }) => ({
+    context: 'audit',
+    action: 'updated',
+    name: 'audits',
+    detail: fields.join(', '),
+  }),
+  'site.domain_entered': ({ domain_name, fields }) => ({
+    context: 'domain',
+    action: 'updated',
+    slug: domain_name,
+    name: domain_name,
+    detail: fields.join(', '),
+  }),
+  'site.record_added': ({ segment }) => ({ context: 'record', action: 'added', slug: segment, name: segment }),
+  'site.records_deleted': ({ segment, records }) => ({
+    context: 'record',
+    action: 'deleted',
+    slug: segment,
+    name: segment,
+    detail: `${records} records`,
+  }),
   'monitor.changed': ({ fields }) => ({
     context: 'monitor',
     action: 'updated',
@@ -245,6 +278,7 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
     name: group,
     detail: fields.join(', '),
   }),
+  'job.cancelled': ({ job_id, type }) => ({ context: 'job', action: 'cancelled', slug: job_id, name: type }),
   'call.ended': (outcome) => ({ context: 'call', action: 'ended', ...outcome }),
   'rollout.started': rollout('started'),
   'rollout.wave_started': rollout('wave-started'),
@@ -262,6 +296,9 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'policy.ran': policy('ran'),
   'policy.asked': policy('asked'),
   'policy.skipped': policy('skipped'),
+  'bucket.added': record('bucket', 'added'),
+  'bucket.updated': record('bucket', 'updated'),
+  'bucket.deleted': record('bucket', 'deleted'),
   'task.added': record('task', 'added'),
   'task.updated': record('task', 'updated'),
   'task.deleted': record('task', 'deleted'),

@@ -2,23 +2,14 @@
 
 import { groupBy } from '../../runtime/group-by.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
+import { GONE, NO_CHANGE, NO_IMAGE, NOT_DONE, reasonNotUndone } from './not-undone.js';
 
 /** What was changed. `slug` is what identifies it: a slug or an id, of settings the group. */
 export interface Target {
   /** Null: a record of this service. */
   site_id: number | null;
-  kind:
-    | 'site'
-    | 'core'
-    | 'plugin'
-    | 'theme'
-    | 'translation'
-    | 'post'
-    | 'comment'
-    | 'tag'
-    | 'client'
-    | 'settings'
-    | 'other';
+  /** That of its entry: `plugin`, `site`, `post`, `guidance` … */
+  kind: string;
   slug: string;
   name: string;
 }
@@ -48,35 +39,12 @@ export interface Expanded {
   refusals: Refusal[];
 }
 
-const RECORDS: Readonly<Record<string, Target['kind']>> = { tag: 'tag', client: 'client', settings: 'settings' };
-const ON_SITES: Readonly<Record<string, Target['kind']>> = {
-  site: 'site',
-  core: 'core',
-  plugin: 'plugin',
-  theme: 'theme',
-  translation: 'translation',
-};
-
 /** The two states of a site that an entry names without further fields. */
 const STATES: Readonly<Record<string, readonly [field: string, before: boolean, since: boolean]>> = {
   suspended: ['suspended', false, true],
   unsuspended: ['suspended', true, false],
   disconnected: ['connected', true, false],
 };
-
-/** Why what an action did cannot be undone, by what it acted on and by its name. */
-const REASONS: Readonly<Record<string, string>> = {
-  'core updated': 'WordPress itself cannot be rolled back: restore a backup of the site.',
-  'translation updated': 'Translations cannot be rolled back.',
-  'site added': 'Remove the site to undo this.',
-  'site deleted': 'The record of a site that was removed is gone: add the site again.',
-  'site reconnected': 'Disconnect the site to undo this.',
-  deleted: 'What was deleted is gone.',
-  'rolled-back': 'A roll-back stays: what it removed may have broken the site. Update it again if not.',
-};
-const NO_IMAGE = 'What it was before is not in the log.';
-const NOT_DONE = 'It was not done, so there is nothing to undo.';
-const OTHER = 'Changes of this kind are not undone by this operation.';
 
 /** @param row an entry about what was done, not about a call */
 export function expand(row: ActionRow): Expanded {
@@ -87,24 +55,24 @@ export function expand(row: ActionRow): Expanded {
   const change = (field: string, before: unknown, since: unknown): Change => {
     return { ...target, ...about, field, before, since };
   };
-  if (row.fields !== '') return expandFields(row, target, change);
+  if (row.fields !== '') {
+    const expanded = expandFields(row, target, change);
+    return expanded.changes.length + expanded.refusals.length > 0 ? expanded : refuse(NO_CHANGE);
+  }
   const state = row.context === 'site' && row.site_id !== null ? STATES[row.action] : undefined;
   if (state !== undefined) return { changes: [change(...state)], refusals: [] };
-  const { context, action, old_version, new_version } = row;
+  const { action, old_version, new_version } = row;
   const isItem = target.kind === 'plugin' || target.kind === 'theme';
   if (isItem && action === 'updated' && old_version !== '' && new_version !== '' && row.site_id !== null)
     return { changes: [change('version', old_version, new_version)], refusals: [] };
-  const reason = REASONS[`${context} ${action}`] ?? REASONS[action];
-  return refuse(reason ?? (target.kind === 'other' ? OTHER : NO_IMAGE));
+  return refuse(reasonNotUndone(row));
 }
 
 function targetOf({ site_id, context, slug, name, fields }: ActionRow): Target {
-  const live = /^\{"(post|comment)_status"/.exec(fields)?.[1] as 'post' | 'comment' | undefined;
-  if (site_id === null) {
-    const kind = RECORDS[context] ?? ON_SITES[context] ?? 'other';
-    return { site_id, kind, slug: kind === 'settings' ? name : slug, name };
-  }
-  return { site_id, kind: live ?? ON_SITES[context] ?? 'other', slug, name };
+  // The context of a post is its type.
+  const live = /^\{"(post|comment)_status"/.exec(fields)?.[1];
+  const kind = site_id === null ? context : (live ?? context);
+  return { site_id, kind, slug: kind === 'settings' ? name : slug, name };
 }
 
 function expandFields(
@@ -119,8 +87,7 @@ function expandFields(
   for (const [field, values] of Object.entries(others)) {
     const made = change(field, ...(values ?? [null, null]));
     if (values === null) refusals.push({ ...target, entry: row.id, change_id: '', reason: `${field}: ${NO_IMAGE}` });
-    else if (values[1] === 'deleted')
-      refusals.push({ ...target, entry: row.id, change_id: '', reason: REASONS.deleted as string });
+    else if (values[1] === 'deleted') refusals.push({ ...target, entry: row.id, change_id: '', reason: GONE });
     // A switch of a whole site is stored with it.
     else if (field.startsWith('ignore_')) changes.push({ ...made, kind: 'site', slug: '' });
     else if (field === 'suspended' && sites != null) changes.push({ ...made, sites: sites[0] as number[] });
@@ -153,7 +120,7 @@ export function canUndo(row: ActionRow): { can_undo: boolean | null; cannot_undo
   if (row.context === 'call') return { can_undo: null };
   const { changes, refusals } = expand(row);
   if (changes.length > 0) return { can_undo: true };
-  return { can_undo: false, cannot_undo_because: refusals[0]?.reason ?? 'It changed nothing.' };
+  return { can_undo: false, cannot_undo_because: refusals[0]?.reason ?? NO_CHANGE };
 }
 
 /** Identifies a field of an object. */

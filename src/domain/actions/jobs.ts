@@ -172,6 +172,7 @@ async function endJob(ctx: Ctx, id: string) {
   const unfinished = await ctx.store.jobs.cancel(id, CANCELLED, ctx.clock.now());
   if (unfinished === null) throw hasEnded(job);
   ctx.events.emit({ name: 'job.failed', facts: { job_id: id, type: job.type } });
+  ctx.events.emit({ name: 'job.cancelled', facts: { job_id: id, type: job.type } });
   return unfinished;
 }
 

@@ -114,6 +114,8 @@ export async function chooseForSite(
     strategy: change.strategy === undefined ? before.strategy : change.strategy,
     schedule: change.schedule === undefined ? before.schedule : change.schedule,
   });
+  const fields = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  ctx.events.emit({ name: 'site.audits_chosen', site_id: site.id, facts: { fields } });
 }
 
 async function views(

@@ -153,5 +153,7 @@ export async function enterDomain(
     // If no registry can be asked, the next lookup may be a month away: expiry alerts are raised at these times.
     Math.min(known?.next_check_at ?? now, now + dueIn(expiry_date, now)),
   );
+  const fields = Object.entries(dates).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  ctx.events.emit({ name: 'site.domain_entered', site_id: site.id, facts: { domain_name: name, fields } });
   return getDomain(ctx, site.id);
 }

@@ -143,12 +143,16 @@ export async function addRecord(ctx: Ctx, site: { id: number }, record: NewRecor
     record.values,
     action === '' ? spec.figures.filter(({ key }) => !(key in spec.sums)) : spec.row,
   );
-  return { id: await ctx.store.reportData.addRecord(site.id, record.segment, action, facts, at) };
+  const id = await ctx.store.reportData.addRecord(site.id, record.segment, action, facts, at);
+  ctx.events.emit({ name: 'site.record_added', site_id: site.id, facts: { segment: record.segment } });
+  return { id };
 }
 
 /** Deletes all records of a segment; returns how many there were. */
-export function removeRecords(ctx: Ctx, site: { id: number }, segment: Segment): Promise<number> {
-  return ctx.store.reportData.removeRecords(site.id, segment);
+export async function removeRecords(ctx: Ctx, site: { id: number }, segment: Segment): Promise<number> {
+  const records = await ctx.store.reportData.removeRecords(site.id, segment);
+  if (records > 0) ctx.events.emit({ name: 'site.records_deleted', site_id: site.id, facts: { segment, records } });
+  return records;
 }
 
 /** A segment with rows has one action, so it need not be named. */

@@ -90,6 +90,7 @@ export async function addBucket(ctx: Ctx, input: NewBucket): Promise<BucketView>
     starts_on: input.starts_on ?? todayIn(ctx.clock.now(), zone),
   };
   const bucket = await changing(() => ctx.store.timeBuckets.add(fields, clientIds, ctx.clock.now()));
+  ctx.events.emit({ name: 'bucket.added', facts: { bucket_id: bucket.id, title: bucket.title } });
   return single(ctx, bucket);
 }
 
@@ -106,12 +107,16 @@ export async function changeBucket(ctx: Ctx, id: number, change: BucketChange): 
   };
   const bucket = await changing(() => ctx.store.timeBuckets.update(id, fields, change.client_ids, ctx.clock.now()));
   if (bucket === undefined) throw bucketNotFound(id);
+  const sent = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  ctx.events.emit({ name: 'bucket.updated', facts: { bucket_id: id, title: bucket.title, fields: sent } });
   return single(ctx, bucket);
 }
 
 /** Its tasks stay, without a bucket. */
 export async function deleteBucket(ctx: Ctx, id: number): Promise<void> {
+  const { title } = await findBucket(ctx, id);
   if (!(await changing(() => ctx.store.timeBuckets.remove(id)))) throw bucketNotFound(id);
+  ctx.events.emit({ name: 'bucket.deleted', facts: { bucket_id: id, title } });
 }
 
 /** Throws `svc_time_tracker_bucket_client_mismatch` unless the bucket serves the client of a task. */

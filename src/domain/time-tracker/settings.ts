@@ -40,5 +40,8 @@ export async function changeTimeSettings(
   await withStorageError('svc_operation_failed', 'The settings were not changed.', () =>
     ctx.store.timeSettings.change(clientId, change),
   );
+  const fields = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const group = clientId === null ? 'time-tracker' : `time-tracker of client ${clientId}`;
+  ctx.events.emit({ name: 'settings.changed', facts: { group, fields } });
   return timeSettings(ctx, clientId);
 }

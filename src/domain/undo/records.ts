@@ -1,6 +1,7 @@
 /** Undoes changes of records: tags, clients and settings. */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { groupBy } from '../../runtime/group-by.js';
 import type { IgnoredUntil } from '../../store/updates/ignored-everywhere.js';
 import { isSame } from '../action-log/fields.js';
 import { type Change, keyOf } from '../action-log/logged-changes.js';
@@ -20,7 +21,13 @@ import { ownerOf, type SettingsChange } from '../settings/settings.js';
 import { deleteTag, restoreTag, type TagRecord, tagRecord, updateTag } from '../tags/tags.js';
 import type { IgnorableType } from '../updates/ignored.js';
 import { restoreIgnoredEverywhere } from '../updates/ignored-everywhere.js';
-import { UPDATE_TYPES } from '../updates/results.js';
+import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
+import {
+  type QuarantineState,
+  quarantinedVersionOf,
+  quarantineState,
+  restoreQuarantine,
+} from '../updates/safe/quarantine.js';
 import { type StepResult, tryAll } from './on-site.js';
 import type { State, Step } from './plan.js';
 import { tagOf } from './site-states.js';
@@ -45,6 +52,9 @@ async function stateOf(ctx: Ctx, change: Change, ofSites: readonly Change[]): Pr
   const id = Number(slug);
   if (kind === 'settings') return settingState(ctx, slug, field);
   if (field === 'everywhere') return everywhereState(ctx, change);
+  const version = quarantinedVersionOf(field);
+  if (version !== null)
+    return { value: await quarantineState(ctx, { type: UPDATE_TYPES.indexOf(kind as UpdateType), slug, version }) };
   const row =
     kind === 'tag' ? await ctx.store.tags.find(id) : kind === 'client' ? await ctx.store.clients.find({ id }) : null;
   if (row === null) return { reason: 'Changes of this kind are not undone by this operation.' };
@@ -120,7 +130,13 @@ export function recordName({ kind, slug }: Pick<Step, 'kind' | 'slug'>): string 
 }
 
 function together(steps: readonly Step[]): Step[][] {
-  return [...new Set(steps.map(recordName))].map((name) => steps.filter((step) => recordName(step) === name));
+  return [...groupBy(steps, groupOf).values()];
+}
+
+/** Fields of a record are changed together; what concerns a plugin on every site is one by one. */
+function groupOf(step: Step): string {
+  const isRecord = ['tag', 'client', 'settings'].includes(step.kind);
+  return isRecord ? recordName(step) : `${recordName(step)} ${step.field}`;
 }
 
 function restore(ctx: Ctx, { kind, slug, back_to }: Step): Promise<void> {
@@ -132,6 +148,9 @@ async function putBack(ctx: Ctx, steps: readonly Step[]): Promise<unknown> {
   const { kind, slug, name, field, back_to } = steps[0] as Step;
   if (field === 'everywhere')
     return restoreIgnoredEverywhere(ctx, { type: kind as IgnorableType, slug, name }, back_to as IgnoredUntil[]);
+  const version = quarantinedVersionOf(field);
+  if (version !== null)
+    return restoreQuarantine(ctx, { type: kind as UpdateType, slug, version }, back_to as QuarantineState);
   const values = Object.fromEntries(steps.map(({ field, back_to }) => [splitOwner(field)[0], back_to]));
   if (kind === 'tag') return updateTag(ctx, Number(slug), values);
   if (kind === 'settings') return changeSettings(ctx, slug as Group, values as SettingsChange<Group>);

@@ -136,6 +136,19 @@ export function createQuarantine(db: Db) {
       );
     },
 
+    /** Puts the quarantine of a version back as it was, also a lifted one; undefined if there was none. */
+    async restore(key: VersionKey, to: Pick<QuarantineRow, 'scope' | 'scope_by' | 'scope_reason' | 'fleet_until'>) {
+      const { scope, scope_by, scope_reason, fleet_until } = to;
+      return change(
+        key,
+        sql(
+          `UPDATE quarantined_version SET lifted_at = NULL, lifted_by = NULL, scope = ?, scope_by = ?, scope_reason = ?,
+             fleet_until = ? WHERE ${KEY} RETURNING ${COLUMNS}`,
+          ...[scope, scope_by, scope_reason, fleet_until, key.type, key.slug, key.version],
+        ),
+      );
+    },
+
     /** What no second site has confirmed in time is quarantined on its own site only. */
     async narrow(now: number): Promise<void> {
       const over = await db.all<VersionKey & Row>('SELECT type, slug FROM quarantined_version WHERE fleet_until <= ?', [

@@ -5,9 +5,19 @@ import type { ErrorBody } from '../../runtime/errors.js';
 
 /** The route of each operation that texts advise to call. Operations without a route keep their name. */
 export const ROUTE_OF: Readonly<Record<string, string>> = {
+  'acknowledge-incident': 'POST /v2/incidents/{incident_id}/acknowledge',
   'activate-site-plugins': 'POST /v2/sites/{id_or_domain}/plugins/activate',
+  'add-cost': 'POST /v2/costs/add',
+  'add-guidance': 'POST /v2/guidance/add',
   'add-site': 'POST /v2/sites/add',
+  'add-time-task': 'POST /v2/time-tracker/tasks/add',
   'check-site': 'POST /v2/sites/{id_or_domain}/check',
+  'delete-cost': 'DELETE /v2/costs/{cost_id}/remove',
+  'delete-site': 'DELETE /v2/sites/{id_or_domain}/remove',
+  'delete-site-plugins': 'DELETE /v2/sites/{id_or_domain}/plugins/delete',
+  'delete-site-themes': 'DELETE /v2/sites/{id_or_domain}/themes/delete',
+  'delete-time-task': 'DELETE /v2/time-tracker/tasks/{task_id}/delete',
+  'disconnect-site': 'POST /v2/sites/{id_or_domain}/disconnect',
   'get-batch-job-status': 'GET /v2/jobs/{job_id}',
   'get-client': 'GET /v2/clients/{id_or_email}',
   'get-rollout': 'GET /v2/rollouts/{rollout_id}',
@@ -41,9 +51,13 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'roll-back': 'POST /v2/sites/{id_or_domain}/rollback',
   'safe-update-site': 'POST /v2/sites/{id_or_domain}/safe-update',
   'search-changes': 'GET /v2/fleet/changes',
+  'set-post-status': 'PUT /v2/posts/{id_or_domain}/{post_id}/update-status',
   'unsuspend-client': 'POST /v2/clients/{id_or_email}/unsuspend',
   'unsuspend-site': 'POST /v2/sites/{id_or_domain}/unsuspend',
+  'update-client': 'POST /v2/clients/{id_or_email}/edit',
+  'update-cost': 'POST /v2/costs/{cost_id}/edit',
   'update-site': 'POST /v2/sites/{id_or_domain}/edit',
+  'update-time-task': 'PUT /v2/time-tracker/tasks/{task_id}/edit',
 };
 
 /** A text of ours with routes in place of operations. */

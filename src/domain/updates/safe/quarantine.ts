@@ -5,6 +5,7 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import { ServiceError } from '../../../runtime/errors.js';
+import type { FieldChanges } from '../../../runtime/events.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { NewQuarantine, QuarantineRow, QuarantineScope, VersionKey } from '../../../store/safety/quarantine.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
@@ -116,7 +117,10 @@ export async function quarantine(
 export async function quarantineByPerson(ctx: Ctx, target: LoadedSite, item: SafeItem, version: string): Promise<void> {
   const entry = entryOf({ ctx, target }, item, version, [`${siteWord(ctx.actor.name)} rolled it back.`]);
   await ctx.store.quarantine.add(entry, { seen: false, fleet_until: null });
-  await setQuarantineScope(ctx, { type: item.type, slug: item.slug, version }, 'fleet', 'It was rolled back.');
+  await ctx.store.quarantine.setScope(entry, 'fleet', ctx.actor.name, 'It was rolled back.');
+  // Part of the roll-back, which is in the log.
+  const facts = { type: item.type, slug: item.slug, version, site_url: target.site.url, scope: 'fleet' };
+  ctx.events.emit({ name: 'version.quarantined', facts });
 }
 
 function entryOf(
@@ -176,21 +180,67 @@ export async function setQuarantineScope(
   reason: string,
 ) {
   const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
+  const before = await quarantineState(ctx, key);
   const row = await ctx.store.quarantine.setScope(key, scope, ctx.actor.name, reason);
   if (row === undefined)
     throw notQuarantined(type, slug, version, ' For a version that broke no site: ignore-update-everywhere-v1.');
   const facts = { type, slug, version, scope, by: ctx.actor.name, reason };
-  ctx.events.emit({ name: 'version.scope_changed', facts });
+  ctx.events.emit({ name: 'version.scope_changed', facts, changed: changeOf(version, before, stateOf(row)) });
   return view(row);
 }
 
 /** Releases a version. Throws `svc_quarantine_not_found`. */
 export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, version: string) {
   const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
+  const before = await quarantineState(ctx, key);
   const row = await ctx.store.quarantine.lift(key, ctx.actor.name, ctx.clock.now());
   if (row === undefined) throw notQuarantined(type, slug, version);
-  ctx.events.emit({ name: 'version.released', facts: { type, slug, version, by: ctx.actor.name } });
+  const facts = { type, slug, version, by: ctx.actor.name };
+  ctx.events.emit({ name: 'version.released', facts, changed: changeOf(version, before, null) });
   return view(row);
+}
+
+/** Where a version is held back, and who decided that; null = nowhere. */
+export type QuarantineState = Pick<QuarantineRow, 'scope' | 'scope_by' | 'scope_reason' | 'fleet_until'> | null;
+
+const FIELD = 'quarantine:';
+
+/** The version that a changed field is about; null for other fields. */
+export function quarantinedVersionOf(field: string): string | null {
+  return field.startsWith(FIELD) ? field.slice(FIELD.length) : null;
+}
+
+function changeOf(version: string, before: QuarantineState, since: QuarantineState): FieldChanges {
+  return { [`${FIELD}${version}`]: [before, since] };
+}
+
+function stateOf({ lifted_at, scope, scope_by, scope_reason, fleet_until }: QuarantineRow): QuarantineState {
+  return lifted_at === null ? { scope, scope_by, scope_reason, fleet_until } : null;
+}
+
+export async function quarantineState(ctx: Ctx, key: VersionKey): Promise<QuarantineState> {
+  const [row] = await ctx.store.quarantine.among([key]);
+  return row === undefined ? null : stateOf(row);
+}
+
+/** Puts a quarantine back as it was: one that was lifted holds the version back again. Throws `svc_quarantine_not_found`. */
+export async function restoreQuarantine(
+  ctx: Ctx,
+  { type, slug, version }: { type: UpdateType; slug: string; version: string },
+  state: QuarantineState,
+): Promise<void> {
+  if (state === null) {
+    await liftQuarantine(ctx, type, slug, version);
+    return;
+  }
+  const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
+  const before = await quarantineState(ctx, key);
+  // What held for a day that is over does not begin again.
+  const isOver = state.fleet_until !== null && state.fleet_until <= ctx.clock.now();
+  const row = await ctx.store.quarantine.restore(key, isOver ? { ...state, scope: 'site', fleet_until: null } : state);
+  if (row === undefined) throw notQuarantined(type, slug, version);
+  const facts = { type, slug, version, scope: row.scope, by: ctx.actor.name, reason: row.scope_reason ?? '' };
+  ctx.events.emit({ name: 'version.scope_changed', facts, changed: changeOf(version, before, stateOf(row)) });
 }
 
 function notQuarantined(type: UpdateType, slug: string, version: string, besides = ''): ServiceError {

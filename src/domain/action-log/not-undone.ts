@@ -1,0 +1,67 @@
+/** Why an entry of the action log is not undone, and which call takes back what it did, where there is one. Pure. */
+
+import type { ActionRow } from '../../store/action-log/action-log.js';
+
+const ONLY_A_PERSON = 'a person does so on the page.';
+const again = (how: string) => `What it was before is not in the log: ${how}`;
+
+/** By what an action acted on, or any that acts so, and by its name. */
+const REASONS: Readonly<Record<string, string>> = {
+  'core updated': 'WordPress itself cannot be rolled back: restore a backup of the site.',
+  'translation updated': 'Translations cannot be rolled back.',
+  'site added': 'delete-site-v1 removes the site.',
+  'site deleted': 'The record of a site that was removed is gone: add it again with add-site-v1.',
+  'site reconnected': 'disconnect-site-v1 ends the connection.',
+  'site connection-renewed': 'A connection is not put back to its earlier keys.',
+  'site sessions-destroyed': 'Sessions that were ended stay so: people log in again.',
+  'site admin-login': 'A login that was issued ends by itself.',
+  'site guard-installed': 'remove-site-guard-v1 removes the guard.',
+  'site guard-renewed': 'A guard is not put back to an older version.',
+  'site guard-removed': 'install-site-guard-v1 installs the guard again.',
+  'plugin installed': 'delete-site-plugins-v1 removes the plugin.',
+  'theme installed': 'delete-site-themes-v1 removes the theme.',
+  'monitor updated': again('change the monitor again.'),
+  'audit updated': again('choose the audits again.'),
+  'domain updated': again('enter the dates again, or look the domain up.'),
+  'record added': 'Delete the records of this segment to remove it.',
+  'incident acknowledged': 'acknowledge-incident-v1 with acknowledged false removes the mark.',
+  'incident acknowledgement-withdrawn': 'acknowledge-incident-v1 sets the mark again.',
+  'matter *': 'What was set aside under Now is set back there.',
+  'cost added': 'delete-cost-v1 removes it.',
+  'cost updated': again('update-cost-v1 changes it.'),
+  'cost deleted': 'What was deleted is gone: add-cost-v1 adds it again.',
+  'task added': 'delete-time-task-v1 removes it.',
+  'task updated': again('update-time-task-v1 changes it.'),
+  'task deleted': 'What was deleted is gone: add-time-task-v1 adds it again.',
+  'task *': 'Start, pause or complete the task again to change its state.',
+  'bucket added': 'Delete the bucket to remove it.',
+  'bucket updated': again('change the bucket again.'),
+  'guidance added': `To remove it: ${ONLY_A_PERSON}`,
+  'guidance confirmed': `To remove it: ${ONLY_A_PERSON}`,
+  'guidance removed': 'add-guidance-v1 adds it again.',
+  'approval asked': 'The request ends by itself, or when a person refuses it.',
+  'approval approved': 'An approval holds for one call, and ends by itself.',
+  'approval refused': 'A refusal stays: the same call may ask again.',
+  'approval used': 'An approval holds for one call, and was used.',
+  'key *': `Keys are not put back: ${ONLY_A_PERSON}`,
+  'user *': `Users are not put back: ${ONLY_A_PERSON}`,
+  'policy *': `Policies are not put back: ${ONLY_A_PERSON}`,
+  'rollout *': 'The course of a rollout stays: pause, resume or abort it.',
+  'job cancelled': 'A job that was cancelled does not go on: make the call again.',
+  'client updated': again('update-client-v1 changes it.'),
+  deleted: 'What was deleted is gone.',
+  created: 'set-post-status-v1 moves it to the trash.',
+  'rolled-back':
+    'A roll-back stays: what it removed may have broken the site. To update again, lift its quarantine with lift-quarantine-v1.',
+};
+
+export const GONE = REASONS.deleted as string;
+export const NO_IMAGE = 'What it was before is not in the log.';
+export const NO_CHANGE = 'It was so before: nothing changed.';
+export const NOT_DONE = 'It was not done, so there is nothing to undo.';
+
+/** Of an entry that says nothing of what was before. */
+export function reasonNotUndone({ context, action }: Pick<ActionRow, 'context' | 'action'>): string {
+  const found = [`${context} ${action}`, `${context} *`, action].find((name) => Object.hasOwn(REASONS, name));
+  return found === undefined ? NO_IMAGE : (REASONS[found] as string);
+}
