@@ -72,7 +72,7 @@ const ignored =
     ...(slug === '' ? { name: `all ${type}` } : {}),
   });
 
-/** Where a version is held back; the version is in what changed, too. */
+/** Where a version is quarantined; the version is in what changed, too. */
 const quarantine =
   (action: string) =>
   ({ type, slug, version }: { type: string; slug: string; version: string }): LoggedAction => ({

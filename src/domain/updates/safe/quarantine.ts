@@ -200,7 +200,7 @@ export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, v
   return view(row);
 }
 
-/** Where a version is held back, and who decided that; null = nowhere. */
+/** Where a version is quarantined, and who decided that; null = nowhere. */
 export type QuarantineState = Pick<QuarantineRow, 'scope' | 'scope_by' | 'scope_reason' | 'fleet_until'> | null;
 
 const FIELD = 'quarantine:';
