@@ -55,6 +55,12 @@ export const siteComments = once(() =>
 
 export const contentErrors = liveErrors;
 
+/** Sites do not count what they have. */
+export const contentTotal = once(() => ({
+  total: int().nullable().describe('null = unknown, there are more.'),
+  truncated: z.string().optional(),
+}));
+
 export const postId = () => id().describe('From list-posts-v1.');
 
 /** Writable fields of a post; omitted ones stay unchanged. */

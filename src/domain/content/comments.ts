@@ -22,8 +22,10 @@ export interface CommentQuery extends Partial<DayRange> {
 export interface ContentAnswer<T> {
   /** Items by URL of their site. */
   data: Record<string, T[]>;
-  /** Items in this answer; sites do not report how many more they have. */
+  /** Items in this answer. */
   total: number;
+  /** Sites that have more than they were asked for; they do not report how many. */
+  more: number[];
   errors: LiveError[];
 }
 
@@ -34,7 +36,7 @@ export async function listComments(ctx: Ctx, choice: LiveFilter, query: CommentQ
   const selection = await resolveLiveSites(ctx, choice);
   const { answers, errors } = await readFromSites(ctx, selection, async (limited, target, connection) => {
     const value = await commentsOf(limited, target, connection, query);
-    return { value, weight: value.reduce((sum, item) => sum + item.comment_content.length + 200, 0) };
+    return { value, weight: value.items.reduce((sum, item) => sum + item.comment_content.length + 200, 0) };
   });
   return { ...bySiteUrl(answers), errors };
 }
@@ -49,13 +51,24 @@ export async function siteComments(caller: Ctx, site: SiteRow, query: CommentQue
   return { ...bySiteUrl([{ site, value }]), errors: [] };
 }
 
-export function bySiteUrl<T>(answers: readonly { site: SiteRow; value: T[] }[]): {
-  data: Record<string, T[]>;
-  total: number;
-} {
+/** Some items of a site, and whether it has others. */
+export interface Shown<T> {
+  items: T[];
+  more: boolean;
+}
+
+/** One more is asked for than is shown, to learn whether there are others. */
+export const ONE_MORE = 1;
+
+export function firstOf<T>(found: readonly T[], maximum: number): Shown<T> {
+  return { items: found.slice(0, maximum), more: found.length > maximum };
+}
+
+export function bySiteUrl<T>(answers: readonly { site: SiteRow; value: Shown<T> }[]): Omit<ContentAnswer<T>, 'errors'> {
   return {
-    data: Object.fromEntries(answers.map(({ site, value }) => [site.url, value])),
-    total: answers.reduce((sum, { value }) => sum + value.length, 0),
+    data: Object.fromEntries(answers.map(({ site, value }) => [site.url, value.items])),
+    total: answers.reduce((sum, { value }) => sum + value.items.length, 0),
+    more: answers.filter(({ value }) => value.more).map(({ site }) => site.id),
   };
 }
 
@@ -64,17 +77,17 @@ async function commentsOf(
   target: LoadedSite,
   connection: SiteConnection,
   query: CommentQuery,
-): Promise<Comment[]> {
+): Promise<Shown<Comment>> {
   const statuses = query.status === 'all' ? COMMENT_STATUSES : [query.status];
   const range = await siteRange(ctx, target.site, query);
   const search = query.keyword === '' ? undefined : query.keyword;
   const found = await fetchComments(ctx, target.site, connection, {
     statuses,
-    maximum: query.maximum,
+    maximum: query.maximum + ONE_MORE,
     search,
     range,
   });
-  return found.slice(0, query.maximum);
+  return firstOf(found, query.maximum);
 }
 
 /** One list of comments from the site, newest first. */

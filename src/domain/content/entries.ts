@@ -52,6 +52,23 @@ export function commentEntries(
   }));
 }
 
+/** Most items of a site in an answer to a tool. */
+export const MOST_PER_SITE = 200;
+const NAMED = 10;
+
+/** How many there are, if that is known, and what is left out. */
+export function contentCount({ total, more }: { total: number; more: readonly number[] }, perSite: number) {
+  if (more.length === 0) return { total };
+  const named = more.slice(0, NAMED).join(', ');
+  const sites = `${more.length === 1 ? 'site' : 'sites'} ${named}${more.length > NAMED ? ', …' : ''}`;
+  const how = perSite < MOST_PER_SITE ? `a higher per_site (up to ${MOST_PER_SITE})` : 'dates, or a search';
+  const has = more.length === 1 ? 'has' : 'have';
+  return {
+    total: null,
+    truncated: `${total} are shown, and there are at least ${total + more.length}: ${sites} ${has} more than ${perSite}, which sites do not count. Send ${how}.`,
+  };
+}
+
 /** Translates the tools' filters to those of the verbs. */
 export function contentChoice(asked: {
   site_ids_or_domains: readonly (string | number)[];

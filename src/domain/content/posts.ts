@@ -6,7 +6,16 @@ import { ServiceError } from '../../runtime/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
-import { bySiteUrl, type ContentAnswer, dateOf, newestFirst, siteFields } from './comments.js';
+import {
+  bySiteUrl,
+  type ContentAnswer,
+  dateOf,
+  firstOf,
+  newestFirst,
+  ONE_MORE,
+  type Shown,
+  siteFields,
+} from './comments.js';
 import { type DayRange, requireRange, siteRange } from './day-range.js';
 import { type LiveFilter, readFromSites, resolveLiveSites, withLiveSite } from './live-content.js';
 import { inTurn } from './reading-turns.js';
@@ -30,7 +39,7 @@ export async function listPosts(ctx: Ctx, choice: LiveFilter, query: PostQuery):
   const selection = await resolveLiveSites(ctx, choice);
   const { answers, errors } = await readFromSites(ctx, selection, async (limited, target, connection) => {
     const value = await postsOf(limited, target, connection, query);
-    return { value, weight: value.reduce((sum, item) => sum + item.title.length + 300, 0) };
+    return { value, weight: value.items.reduce((sum, item) => sum + item.title.length + 300, 0) };
   });
   return { ...bySiteUrl(answers), errors };
 }
@@ -40,13 +49,13 @@ async function postsOf(
   target: LoadedSite,
   connection: SiteConnection,
   query: PostQuery,
-): Promise<PostItem[]> {
+): Promise<Shown<PostItem>> {
   const statuses = query.status.length === 0 ? ALL_BUT_TRASH : query.status;
   const posts = await ctx.child.posts(
     connection,
     {
       statuses,
-      maximum: query.maximum,
+      maximum: query.maximum + ONE_MORE,
       post_type: query.post_type,
       search:
         query.search === undefined || query.search === '' ? undefined : { text: query.search, on: query.search_on },
@@ -54,10 +63,10 @@ async function postsOf(
     },
     { signal: ctx.signal },
   );
-  return posts
+  const found = posts
     .map((post) => ({ ...post, post_date: dateOf(post.dts), ...siteFields(target.site) }))
-    .sort((a, b) => newestFirst(a.post_date, b.post_date) || b.id - a.id)
-    .slice(0, query.maximum);
+    .sort((a, b) => newestFirst(a.post_date, b.post_date) || b.id - a.id);
+  return firstOf(found, query.maximum);
 }
 
 /**

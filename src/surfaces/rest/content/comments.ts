@@ -17,6 +17,7 @@ import { ids, int, sitePath, text } from '../params.js';
 import { ofModule, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf, siteRoute } from '../sites/references.js';
+import { moreOn } from './more.js';
 import { contentChoice, DATE_CODES, dayRange } from './params.js';
 
 const query = once(() => ({
@@ -30,13 +31,16 @@ const list = once(() =>
   z.object({
     message: z.string(),
     total: z.number().int().describe('Comments in this answer; sites do not report how many more there are.'),
+    more: moreOn(),
     data: z.record(z.array(comment())).describe('By site URL, newest first.'),
     errors: liveErrors(),
   }),
 );
 
-function found(total: number): string {
-  return total === 1 ? '1 comment.' : `${total} comments.`;
+function found(total: number, more: readonly number[]): string {
+  const comments = total === 1 ? '1 comment' : `${total} comments`;
+  if (more.length === 0) return `${comments}.`;
+  return `${comments} shown; ${more.length === 1 ? '1 site has' : `${more.length} sites have`} more than maximum.`;
 }
 
 /** What is deleted for good is a deletion. */
@@ -56,8 +60,8 @@ export const comments = ofModule('comments', [
     params: () => z.object({ ...contentChoice(), ...query() }),
     returns: list,
     async answer({ websites, groups, clients, ...asked }, ctx) {
-      const { data, total, errors } = await listComments(ctx, { websites, groups, clients }, asked);
-      return { message: found(total), total, data, errors };
+      const { data, total, more, errors } = await listComments(ctx, { websites, groups, clients }, asked);
+      return { message: found(total, more), total, more, data, errors };
     },
   }),
   route({
@@ -69,8 +73,8 @@ export const comments = ofModule('comments', [
     returns: list,
     async answer({ id_or_domain, ...asked }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
-      const { data, total, errors } = await siteComments(ctx, site, asked);
-      return { message: found(total), total, data, site: await simpleSite(ctx, site), errors };
+      const { data, total, more, errors } = await siteComments(ctx, site, asked);
+      return { message: found(total, more), total, more, data, site: await simpleSite(ctx, site), errors };
     },
   }),
   siteRoute({

@@ -22,6 +22,7 @@ import { csv, flag, int, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf, siteRoute } from '../sites/references.js';
+import { moreOn } from './more.js';
 import { contentChoice, DATE_CODES, dayRange } from './params.js';
 
 const where = { post_id: /^\d+$/ };
@@ -72,12 +73,13 @@ export const posts: readonly Route[] = [
     returns: () =>
       z.object({
         total: z.number().int().describe('Posts in this answer; sites do not report how many more there are.'),
+        more: moreOn(),
         data: z.record(z.array(postItem())).describe('By site URL, newest first.'),
         errors: liveErrors(),
       }),
     async answer({ websites, groups, clients, ...asked }, ctx) {
-      const { data, total, errors } = await listPosts(ctx, { websites, groups, clients }, asked);
-      return { total, data, errors };
+      const { data, total, more, errors } = await listPosts(ctx, { websites, groups, clients }, asked);
+      return { total, more, data, errors };
     },
   }),
   siteRoute({
