@@ -56,7 +56,9 @@ describe('reports', () => {
     expect(first.text).toContain('Plugins updated: 1');
     expect(first.text).not.toContain('Shop');
     const { total } = await app.call('list-updates', { site_ids_or_domains: [1, 2], types: ['plugins'] });
-    expect(answer.totals).toBe(`2 of 3 sites: Plugins updated: 1; Plugins pending: ${total}.`);
+    expect(answer.totals).toBe(
+      `2 of 3 sites: Plugins updated: 1. As of the last syncs, not of this period: Plugins with an update now: ${total}.`,
+    );
     const two = await app.call('build-report', { client_id_or_email: client, per_page: 2, page: 2 });
     expect(two.reports.length + two.errors.length).toBe(1);
   });

@@ -114,10 +114,10 @@ async function presentSections(ctx: Ctx, question: ReportRequest, activity: Acti
   const type = typeOf(question);
   return Promise.all([
     ...(actions.includes('abandoned') && type !== 'core'
-      ? [abandonedSection(ctx, site, type, { name: 'abandoned', title: `${title} abandoned` })]
+      ? [abandonedSection(ctx, site, type, { name: 'abandoned', title: `${title} abandoned now` })]
       : []),
     ...(actions.includes('pending')
-      ? [pendingSection(ctx, site, type, { name: 'pending', token, title: `${title} pending` })]
+      ? [pendingSection(ctx, site, type, { name: 'pending', token, title: `${title} with an update now` })]
       : []),
   ]);
 }

@@ -4,6 +4,7 @@ import type { ReportFormat, Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
+import { ACTIVITIES } from './activity-words.js';
 import { csvReport } from './csv.js';
 import { htmlReport } from './html.js';
 import { buildReport, type Report, type ReportQuery, reportBasis } from './report.js';
@@ -90,6 +91,17 @@ export async function reportsOf(
   });
 }
 
+/** The state of today that a segment of its own tells is left out of the others. */
+export function withoutRepeated<R extends Report>(reports: readonly R[]): R[] {
+  const told = new Set<string>(reports.map(({ segment }) => segment));
+  return reports.map((report) => {
+    const sections = report.findings.sections.filter(
+      ({ name, present }) => present !== true || ACTIVITIES[report.segment] === undefined || !told.has(name),
+    );
+    return { ...report, findings: { ...report.findings, sections } };
+  });
+}
+
 /** Throws as `reportsOf`. */
 export async function wholeReport(
   ctx: Ctx,
@@ -99,7 +111,7 @@ export async function wholeReport(
   const { reports, errors } = await reportsOf(ctx, site, query);
   const [first] = reports;
   if (query.format === 'html') {
-    const text = htmlReport(reports, await dateStyle(ctx, first.meta.time_zone));
+    const text = htmlReport(withoutRepeated(reports), await dateStyle(ctx, first.meta.time_zone));
     return { file: { type: 'text/html', name: fileName(first, 'html').replace(first.segment, 'report'), text } };
   }
   const data = Object.fromEntries(

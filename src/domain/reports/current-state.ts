@@ -25,6 +25,7 @@ export async function pendingSection(
   return {
     name,
     title,
+    present: true,
     count: offers.length,
     countToken: `${token}.pending.count`,
     tokens: {
@@ -55,6 +56,7 @@ export async function abandonedSection(
   return {
     name,
     title,
+    present: true,
     count: items.length,
     countToken: `${kind}.abandoned.count`,
     tokens: {
@@ -74,13 +76,13 @@ const AS_OF = "As of the site's last sync, regardless of the range.";
 
 export async function pendingFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const sections = await Promise.all([
-    pendingSection(ctx, site, 'core', { name: 'platform', token: 'platform', title: 'WordPress with an update' }),
-    pendingSection(ctx, site, 'plugin', { name: 'plugins', token: 'plugin', title: 'Plugins with an update' }),
-    pendingSection(ctx, site, 'theme', { name: 'themes', token: 'theme', title: 'Themes with an update' }),
+    pendingSection(ctx, site, 'core', { name: 'platform', token: 'platform', title: 'WordPress with an update now' }),
+    pendingSection(ctx, site, 'plugin', { name: 'plugins', token: 'plugin', title: 'Plugins with an update now' }),
+    pendingSection(ctx, site, 'theme', { name: 'themes', token: 'theme', title: 'Themes with an update now' }),
     pendingSection(ctx, site, 'translation', {
       name: 'translations',
       token: 'translation',
-      title: 'Translations with an update',
+      title: 'Translations with an update now',
     }),
   ]);
   return { sections, values: [], notes: [AS_OF], truncated: false };
@@ -88,8 +90,8 @@ export async function pendingFindings(ctx: Ctx, { site }: ReportRequest): Promis
 
 export async function abandonedFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const sections = await Promise.all([
-    abandonedSection(ctx, site, 'plugin', { name: 'plugins', title: 'Abandoned plugins' }),
-    abandonedSection(ctx, site, 'theme', { name: 'themes', title: 'Abandoned themes' }),
+    abandonedSection(ctx, site, 'plugin', { name: 'plugins', title: 'Abandoned plugins now' }),
+    abandonedSection(ctx, site, 'theme', { name: 'themes', title: 'Abandoned themes now' }),
   ]);
   return { sections, values: [], notes: [AS_OF], truncated: false };
 }

@@ -3,6 +3,7 @@
 import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { wrongField } from '../settings/settings.js';
 import { type Member, RECORD_SEGMENTS, type RecordSegment } from './record-segments.js';
@@ -19,7 +20,10 @@ import {
 
 export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: RecordSegment): Promise<Findings> {
   const { site, segment, from, to, actions } = question;
-  const { items, counts, any } = await ctx.store.reportData.records(site.id, segment, from, to, MAX_ROWS + 1);
+  const [{ items, counts, any }, last] = await Promise.all([
+    ctx.store.reportData.records(site.id, segment, from, to, MAX_ROWS + 1),
+    segment === 'backups' ? lastBackup(ctx, site.id) : '',
+  ]);
   if (!any && segment === 'feedback_tool') return taskFindings(ctx, question, spec);
   if (!any && spec.thirdParty) throw notThere(segment, site.id);
   const shown = items.slice(0, MAX_ROWS).map(({ facts, ...row }) => ({ ...row, facts: JSON.parse(facts) as Facts }));
@@ -29,7 +33,8 @@ export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: Re
     return {
       name: action,
       title: spec.title,
-      count: counts.get(action) ?? 0,
+      // That nobody reported any does not mean that there were none.
+      count: any ? (counts.get(action) ?? 0) : null,
       countToken: `${of}.count`,
       tokens: {
         ...Object.fromEntries(spec.row.map(({ key }) => [key, `${of}.${key}`])),
@@ -44,9 +49,19 @@ export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: Re
     };
   });
   const values = figuresOf(spec, shown, question);
-  const notes =
-    items.length > 0 ? [] : [any ? 'Nothing was recorded in the range.' : 'Nothing was ever recorded for this site.'];
-  return { sections, values, notes, truncated: items.length > MAX_ROWS };
+  const truncated = items.length > MAX_ROWS;
+  if (!any) {
+    const unwatched = `Not known: nothing was ever recorded for this site.${last}`;
+    return { sections, values, notes: [unwatched], truncated, unwatched };
+  }
+  const notes = [...(items.length > 0 ? [] : ['Nothing was recorded in the range.']), ...(last ? [last.trim()] : [])];
+  return { sections, values, notes, truncated };
+}
+
+/** What syncs tell of a site's backups, as a further sentence. */
+async function lastBackup(ctx: Ctx, siteId: number): Promise<string> {
+  const [known] = await ctx.store.canaries.backups([siteId]);
+  return known === undefined ? ' No backup is known.' : ` Last known backup: ${isoTime(known.last_backup * 1000)}.`;
 }
 
 type Facts = Record<string, unknown>;

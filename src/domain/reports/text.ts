@@ -14,7 +14,8 @@ import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { sitesNow } from '../sites/sites.js';
-import { DEFAULT_SEGMENTS, reportsOf } from './answer.js';
+import { DEFAULT_SEGMENTS, reportsOf, withoutRepeated } from './answer.js';
+import { RECORD_SEGMENTS } from './record-segments.js';
 import type { Report } from './report.js';
 import type { ReportRow, ReportValue, Scalar } from './types.js';
 
@@ -57,11 +58,11 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
       try {
         const found = await reportsOf(ctx, site, { ...range, segments, format: 'normal' });
         const text = [
-          ...found.reports.flatMap((report) => linesOf(report, single ? ROWS : 0)),
+          ...withoutRepeated(found.reports).flatMap((report) => linesOf(report, single ? ROWS : 0)),
           ...found.errors.map(({ segment, message }) => `${SEGMENT_CONTENT[segment]}: left out. ${message}`),
         ].join('\n');
         const link = linkOf(ctx, site, range, query.segments);
-        return { report: { site_id: site.id, url: site.url, text, link }, found: found.reports };
+        return { report: { site_id: site.id, url: site.url, text, link }, found: withoutRepeated(found.reports) };
       } catch (error) {
         if (single || !(error instanceof ServiceError)) throw error;
         return { error: { site_id: site.id, code: error.code as string, message: error.message } };
@@ -111,8 +112,9 @@ function linkOf(ctx: Ctx, site: SiteRow, range: object, segments: readonly Segme
 }
 
 function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
-  const figures = findings.values.flatMap((value) => figureOf(value) ?? []);
-  const told = new Set(findings.values.filter((value) => figureOf(value) !== undefined).map(({ title }) => title));
+  const values = findings.values.filter(({ key }) => !WINDOWS.test(key));
+  const figures = values.flatMap((value) => figureOf(value) ?? []);
+  const told = new Set(values.filter((value) => figureOf(value) !== undefined).map(({ title }) => title));
   const counts = findings.sections
     .filter(({ title, count }) => (count ?? 0) > 0 && !told.has(title))
     .map(({ title, count }) => `${title}: ${count}`);
@@ -131,6 +133,9 @@ function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
     ...(rows > 0 ? findings.notes.filter((note) => note !== unwatched).map((note) => `Note: ${note}`) : []),
   ];
 }
+
+/** Windows that end with the range, which is a figure itself. */
+const WINDOWS = /^uptime\d+$/;
 
 const UNITS: Readonly<Record<string, string>> = { percent: ' %', ms: ' ms', days: ' days' };
 
@@ -170,14 +175,94 @@ function durationText(seconds: number): string {
   return shown.map(([count, unit]) => `${count} ${count === 1 ? unit.slice(0, -1) : unit}`).join(' ');
 }
 
-/** The sums of what is counted in several reports, one line; nothing counted is said, too. */
+/**
+ * The sums of what is counted in several reports: what happened in one line, the state of today in another. Of how many sites
+ * each is known is said where that is not all.
+ */
 function totalsOf(all: readonly (readonly Report[])[], total: number): string {
-  const sums = new Map<string, number>();
-  for (const { findings } of all.flat())
-    for (const { title, count } of findings.sections) sums.set(title, (sums.get(title) ?? 0) + (count ?? 0));
-  const counted = [...sums].filter(([, sum]) => sum > 0).map(([title, sum]) => `${title}: ${sum}`);
+  const [past, present] = [new Sums(all.length), new Sums(all.length)];
+  for (const { findings } of all.flat()) {
+    const isPart = findings.unwatched !== undefined;
+    for (const { title, count, present: isNow } of findings.sections)
+      (isNow === true ? present : past).add(title, count, isPart && isNow !== true);
+  }
   const of = all.length === total ? `All ${total} sites` : `${all.length} of ${total} sites`;
-  return `${of}: ${counted.length === 0 ? 'nothing that is counted' : counted.join('; ')}.`;
+  const happened = [...uptimeOf(all), ...past.words()];
+  const now = present.words();
+  return [
+    `${of}: ${happened.length === 0 ? 'nothing that is counted' : happened.join('; ')}.`,
+    ...unwatchedOf(all),
+    ...(now.length === 0 ? [] : [`As of the last syncs, not of this period: ${now.join('; ')}.`]),
+  ].join(' ');
+}
+
+/** Of how many sites the period is not known as a whole. */
+function unwatchedOf(all: readonly (readonly Report[])[]): string[] {
+  const sites = all.filter((reports) =>
+    reports.some(({ segment, findings }) => findings.unwatched !== undefined && RECORD_SEGMENTS[segment] === undefined),
+  ).length;
+  if (sites === 0) return [];
+  const which = sites === all.length ? `all ${sites}` : `${sites} of ${all.length}`;
+  return [`Of ${which} sites this period is not known, or only a part of it: they were not watched then.`];
+}
+
+/** Titles of what no site knows that are named. */
+const UNKNOWN_NAMED = 3;
+
+/** Sums by title, and of how many sites they are known. */
+class Sums {
+  readonly #sites: number;
+  readonly #byTitle = new Map<string, { sum: number; known: number; part: number }>();
+
+  constructor(sites: number) {
+    this.#sites = sites;
+  }
+
+  add(title: string, count: number | null, isPart: boolean): void {
+    const sum = this.#byTitle.get(title) ?? { sum: 0, known: 0, part: 0 };
+    this.#byTitle.set(title, sum);
+    if (count === null) return;
+    sum.sum += count;
+    sum.known += 1;
+    if (isPart) sum.part += 1;
+  }
+
+  /** What no site knows is said, too; what is known to be none is not. */
+  words(): string[] {
+    const all = [...this.#byTitle];
+    const unknown = all.filter(([, { known }]) => known === 0).map(([title]) => title);
+    const more = unknown.length - UNKNOWN_NAMED;
+    const named = [...unknown.slice(0, UNKNOWN_NAMED), ...(more > 0 ? [`${more} more`] : [])];
+    return [
+      ...all.flatMap(([title, { sum, ...of }]) => (sum === 0 ? [] : [`${title}: ${sum}${this.#of(of)}`])),
+      ...(unknown.length === 0 ? [] : [`not known of any site: ${named.join(', ')}`]),
+    ];
+  }
+
+  #of({ known, part }: { known: number; part: number }): string {
+    const all = known === this.#sites;
+    if (all && part === 0) return '';
+    return ` (known of ${known} of ${this.#sites} sites${part === 0 ? '' : `, of ${part} in part`})`;
+  }
+}
+
+/** The uptime of all sites together, by how long each was watched. */
+function uptimeOf(all: readonly (readonly Report[])[]): string[] {
+  const reports = all.flat().filter(({ segment }) => segment === 'uptime');
+  const known = reports.map(({ findings }) => secondsOf(findings.values)).filter(({ up, down }) => up + down > 0);
+  if (reports.length === 0) return [];
+  if (known.length === 0) return ['Uptime: not known of any site'];
+  const up = known.reduce((sum, one) => sum + one.up, 0);
+  const down = known.reduce((sum, one) => sum + one.down, 0);
+  const of = known.length === all.length ? '' : ` (known of ${known.length} of ${all.length} sites)`;
+  const lost = down === 0 ? '' : `, ${durationText(down)} down in all`;
+  return [`Uptime: ${Math.floor((up / (up + down)) * 10_000) / 100} %${lost}${of}`];
+}
+
+function secondsOf(values: readonly ReportValue[]): { up: number; down: number } {
+  const spans = values.flatMap((value) => (value.kind === 'list' && value.key === 'stats' ? value.value : []));
+  const of = (state: string) => Number(spans.find((span) => span.state === state)?.seconds ?? 0);
+  return { up: of('up'), down: of('down') };
 }
 
 function rowText(title: string, { at, fields }: ReportRow, zone: string): string {

@@ -23,6 +23,8 @@ export interface Section {
   /** Token of each plain key, without brackets; `date`, `time` and `utime` if rows have a time. */
   tokens: Readonly<Record<string, string>>;
   rows: readonly ReportRow[];
+  /** The state of today, whatever the range. */
+  present?: true;
 }
 
 export interface ChartPoint {
@@ -83,7 +85,7 @@ export interface Findings {
   /** What a reader must know: why something is empty, or how current it is. */
   notes: string[];
   truncated: boolean;
-  /** The one of the notes which says that the site was not watched then, or not all the time. */
+  /** The one of the notes which says that something is not known, because nobody watched it then, or not all the time. */
   unwatched?: string;
 }
 

@@ -55,6 +55,7 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
   const figure = (kind: 'number' | 'percent' | 'ms', token: string, title: string, value: number | null) =>
     numberValue(kind, token.replace('.', '_'), `uptime.${token}`, title, value);
   const values: ReportValue[] = [
+    figure('percent', 'rangeuptimeratio', 'Uptime in the period', range ? percentUp(range.up, range.down) : null),
     figure('percent', 'alltimeuptimeratio', 'Since the first check', all ?? null),
     ...WINDOWS.map((count, i) =>
       figure('percent', `uptime${count}`, `Last ${count} days of the range`, windows[i] ?? null),

@@ -110,6 +110,7 @@ function uptimeShape(): SegmentShape {
       },
     },
     figures: {
+      rangeuptimeratio: maybe('uptime.rangeuptimeratio', 'Within the range', 'percent'),
       alltimeuptimeratio: maybe('uptime.alltimeuptimeratio', 'Since the first check', 'percent'),
       ...Object.fromEntries(windows),
       stats: listed('uptime.stats', 'Time in each state within the range', state),
