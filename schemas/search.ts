@@ -34,6 +34,7 @@ export const SITE_FIELDS = [
   'monitor',
   'certificate',
   'domain',
+  'backup',
 ] as const;
 /** Columns of the searched plugin or theme. */
 export const ITEM_FIELDS = ['slug', 'item', 'version', 'active', 'update', 'level'] as const;
@@ -43,8 +44,12 @@ export const SITE_STATES = ['down', 'disconnected', 'pending', 'connected', 'sus
 export type SiteState = (typeof SITE_STATES)[number];
 export type SearchField = (typeof SEARCH_FIELDS)[number] | 'state';
 
-export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level'] as const;
+export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level', 'backup'] as const;
 export type Group = (typeof GROUPS)[number];
+
+/** Whether the time of a site's last backup is known. */
+export const BACKUP_STATES = ['known', 'unknown'] as const;
+export type BackupState = (typeof BACKUP_STATES)[number];
 
 /** A list whose single member may be sent without brackets. Filters only ever narrow, so this widens nothing. */
 export function listOrOne<T extends z.ZodTypeAny>(item: T) {

@@ -56,7 +56,7 @@ const FACTS = {
   support: {
     label: 'Support',
     description: 'Why a site is red, who changed what, how sites differ, tags of many sites, and jobs to cancel.',
-    max_tokens: 1800,
+    max_tokens: 1900,
     optional: true,
   },
   undo: {

@@ -95,7 +95,7 @@ describe.each(cases)('$id', ({ id, operation, contract }) => {
     expect(contract.tool).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
     expect(contract.description).toMatch(/^[A-Z].{19,299}\.$/);
     const inputs = Object.entries(contract.input_schema.properties as Record<string, JsonSchema>);
-    expect(inputs.length).toBeLessThanOrEqual(id === SEARCH ? 25 : 16);
+    expect(inputs.length).toBeLessThanOrEqual(id === SEARCH ? 27 : 16);
     for (const [name, schema] of inputs)
       expect([name, String(schema.description ?? '')]).toEqual([name, expect.stringMatching(/^.{4,80}$/)]);
   });

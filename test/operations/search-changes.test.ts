@@ -2,6 +2,8 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LoggedChange, logEntry } from '../../src/demo/change-log.js';
+import { restApp } from '../rest/client.js';
+import type { Answer } from '../support/harness.js';
 import { plugin, type SupportApp, supportApp } from './support-app.js';
 
 const HOUR = 3_600_000;
@@ -164,6 +166,66 @@ describe('search-changes', () => {
     const all = await search();
     expect(all.kinds).toEqual(kinds);
     expect(kinds.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(all.total);
+  });
+
+  it('counts by person, site or kind instead, and leaves out kinds and actions', async () => {
+    const { app } = support;
+    await app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created)
+       SELECT 3, 'logs', 'in' || value, 'user', 'logged-in', 'tom', 'tom', 1, ? FROM json_each('[1,2,3,4,5]')`,
+      [start / 1000],
+    );
+    const all = await search();
+    const without = await search({ exclude_kinds: ['login'] });
+    expect(without.total).toBe(all.total - 5);
+    expect(lines(without)).not.toContain('Logged in user: tom');
+    expect((await search({ exclude_kinds: ['user', 'plugin'] })).changes.map(({ kind }: Answer) => kind)).not.toContain(
+      'user',
+    );
+    const people = await search({ group_by: 'person', via: 'site', exclude_kinds: 'login' });
+    expect(people.groups.map(({ group, count }: Answer) => [group, count])).toEqual([
+      ['tom', 3],
+      ['mallory', 1],
+    ]);
+    expect(people).toMatchObject({ changes: [], total: 4, total_groups: 2 });
+    expect(Date.parse(people.groups[0].last_at)).toBe(start - 2 * HOUR);
+    const sites = await search({ group_by: 'site', via: 'site' });
+    expect(sites.groups.map(({ site_id, count }: Answer) => [site_id, count])).toEqual([
+      [3, 6],
+      [2, 2],
+      [1, 1],
+    ]);
+    const kinds = await support.tool('search-changes', { group_by: 'kind', via: 'site', per_page: 1 });
+    expect(kinds).toMatchObject({ groups: [{ group: 'user', count: 8 }], total_groups: 2, total: 9 });
+    const second = { group_by: 'kind', via: 'site', per_page: 1, page: 2 };
+    expect((await support.tool('search-changes', second)).groups).toMatchObject([{ group: 'plugin', count: 1 }]);
+    await app.db.run("DELETE FROM site_change WHERE action = 'logged-in'");
+  });
+
+  it('says of how many sites there is no log, or none as old as that', async () => {
+    const { app } = support;
+    // The log of site 1 is 40 days old, those of the others begin later.
+    const [without, later] = [/1 of 3 sites told no log/, /The logs of \d of 3 sites begin after since/];
+    const administrators = await search({ new_role: 'administrator' });
+    expect(administrators.not_known).toEqual([expect.stringMatching(later)]);
+    await app.db.run('CREATE TABLE kept AS SELECT * FROM site_change WHERE site_id = 2');
+    await app.db.run('DELETE FROM site_change WHERE site_id = 2');
+    const none = await search({ new_role: 'owner' });
+    expect(none).toMatchObject({ total: 0, not_known: [expect.stringMatching(without), expect.stringMatching(later)] });
+    expect(await search({ new_role: 'owner', site_id_or_domain: 1 })).not.toHaveProperty('not_known');
+    expect((await search({ tag: 'Staging' })).not_known).toEqual([expect.stringMatching(/^1 of 1 site told no log/)]);
+    // What was done through Sitefleet is known.
+    expect(await search({ via: 'mcp' })).not.toHaveProperty('not_known');
+    await app.db.run('INSERT INTO site_change SELECT * FROM kept');
+    await app.db.run('DROP TABLE kept');
+  });
+
+  it('says the same over REST', async () => {
+    const rest = await restApp({ sites: 1, config: { modules: ['logs'] } });
+    await rest.connect(0);
+    await rest.db.run('DELETE FROM site_change');
+    const { body } = await rest.rest('GET /fleet/changes?exclude_kinds=login');
+    expect(body.not_known).toEqual([expect.stringMatching(/^1 of 1 site told no log/)]);
   });
 
   it('says how many kinds it does not name, and names an item by its whole slug', async () => {

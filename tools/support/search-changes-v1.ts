@@ -14,7 +14,7 @@ export default defineOperation({
   id: 'svc/search-changes-v1',
   title: 'Search changes',
   about:
-    'Finds who changed what on which site, newest first: through Sitefleet, or on the sites as of their last sync (users, roles). kinds counts all that the other filters match.',
+    'Finds who changed what on which site, newest first: through Sitefleet, or on the sites as of their last sync (users, roles).',
   run: 'POST',
   effect: 'read',
 
@@ -27,11 +27,13 @@ export default defineOperation({
       tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
       by: called().optional().describe('Part of the name of who did it.'),
       kinds: words().describe('plugin, theme, core, user, post, site, setting, client, tag, …'),
+      exclude_kinds: words().describe('Kinds or actions, such as login.'),
       actions: words().describe('updated, activated, installed, deleted, role-changed, …'),
       item: called().optional().describe('Part of a name or slug.'),
       new_role: called().optional().describe('Users who got this role, such as administrator.'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
       via: listOrOne(z.enum(VIAS)).default([]).describe('site = on the site itself.'),
+      group_by: z.enum(['person', 'site', 'kind']).optional().describe('Counts instead.'),
       ...paging(20, 50),
     }),
 
@@ -52,6 +54,19 @@ export default defineOperation({
           via: z.string(),
         }),
       ),
+      groups: z
+        .array(
+          z.object({
+            group: z.string(),
+            site_id: z.number().int().nullable().optional(),
+            count: z.number().int(),
+            last_at: timestamp(),
+          }),
+        )
+        .optional()
+        .describe('Most first.'),
+      total_groups: z.number().int().optional(),
+      not_known: z.array(z.string()).optional().describe('What no log tells.'),
       kinds: z.array(
         z.object({
           kind: z.string(),

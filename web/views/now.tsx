@@ -116,15 +116,17 @@ interface Unknown {
   monitors: number;
   certificates: number;
   domains: number;
+  backups: number;
   /** null = of no site. */
   vulnerabilities: number | null;
 }
 
-function NotKnown({ monitors, certificates, domains, vulnerabilities }: Unknown) {
+function NotKnown({ monitors, certificates, domains, backups, vulnerabilities }: Unknown) {
   const parts = [
     ...(monitors > 0 ? [t.now.unknown.monitors(monitors)] : []),
     ...(certificates > 0 ? [t.now.unknown.certificates(certificates)] : []),
     ...(domains > 0 ? [t.now.unknown.domains(domains)] : []),
+    ...(backups > 0 ? [t.now.unknown.backups(backups)] : []),
     ...(vulnerabilities === null
       ? [t.now.unknown.noFeed]
       : vulnerabilities > 0

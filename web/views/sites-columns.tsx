@@ -20,6 +20,7 @@ export const COLUMNS = [
   'last_sync',
   'certificate',
   'domain',
+  'backup',
   'reason',
   'since',
 ] as const;
@@ -78,6 +79,7 @@ export function Cell({ column, row }: { column: Column; row: SiteRecord }) {
       );
     case 'certificate':
     case 'domain':
+    case 'backup':
       return <Time day iso={value === null ? null : String(value)} />;
     case 'health':
       return value === null ? <span class="muted">{t.unknown}</span> : <>{String(value)} %</>;

@@ -158,6 +158,7 @@ function briefOf(
       ...known(unknown.monitors, 'whether it is up'),
       ...known(unknown.certificates, 'when the certificate expires'),
       ...known(unknown.domains, 'when the domain expires'),
+      ...known(unknown.backups, 'the last backup (svc-search-fleet-v1 {"backup":"unknown"})'),
       ...(feed.known ? known(unknown.vulnerabilities, 'known vulnerabilities') : []),
       ...(feed.note === null ? [] : [`known vulnerabilities: ${feed.note}`]),
     ],
@@ -173,7 +174,7 @@ function newestOf({ context, name, old_version, new_version, url }: DoneKind): s
 }
 
 function known(count: number, what: string): string[] {
-  return count === 0 ? [] : [`${what}: ${count} sites`];
+  return count === 0 ? [] : [`${what}: ${count} ${count === 1 ? 'site' : 'sites'}`];
 }
 
 /** How instants are written. */

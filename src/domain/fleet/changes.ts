@@ -4,7 +4,7 @@ import { actionForms, CHANGE_KINDS } from '../../../schemas/changes.js';
 import { cleanLine } from '../../../schemas/text.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import { ownMember } from '../../runtime/own-member.js';
-import type { FleetChangeRow } from '../../store/fleet/change-search.js';
+import type { ChangeGroup, ChangeQuery, FleetChangeRow } from '../../store/fleet/change-search.js';
 import type { ChangeSource } from '../../store/sites/change-list.js';
 import { type ClientRef, findClient } from '../clients/records.js';
 import { pastTime } from '../common/past-time.js';
@@ -32,6 +32,7 @@ interface ChangeSearchInput {
   tag?: TagRef | undefined;
   by?: string | undefined;
   kinds: readonly string[];
+  exclude_kinds?: readonly string[] | undefined;
   actions: readonly string[];
   item?: string | undefined;
   new_role?: string | undefined;
@@ -41,11 +42,68 @@ interface ChangeSearchInput {
   per_page: number;
 }
 
+/** Groups of an answer. */
+const MOST_GROUPS = 50;
+
+/** The changes counted by person, site or kind, most first. Throws as `searchChanges`. */
+async function countChanges(ctx: Ctx, input: ChangeSearchInput, by: ChangeGroup) {
+  const query = await queryOf(ctx, input);
+  const rows = await ctx.store.changeSearch.groups(query, by);
+  const { page, per_page } = input;
+  const most = Math.min(per_page, MOST_GROUPS);
+  const shown = rows.slice((page - 1) * most, page * most);
+  const ids = by === 'site' ? shown.flatMap(({ key }) => (key === null ? [] : [Number(key)])) : [];
+  const urls = new Map((await ctx.store.sites.candidates(ids)).map(({ id, url }) => [id, url]));
+  return {
+    since: isoTime(query.since) ?? '',
+    until: isoTime(query.until) ?? '',
+    changes: [],
+    groups: shown.map(({ key, n, last_at }) => ({
+      ...(by === 'site'
+        ? { site_id: key === null ? null : Number(key), group: cleanLine(urls.get(Number(key)) ?? 'no site', NAME) }
+        : { group: cleanLine(String(key), NAME) }),
+      count: n,
+      last_at: timestampOf(Math.round(last_at)),
+    })),
+    kinds: [],
+    ...(await notKnown(ctx, query)),
+    total_groups: rows.length,
+    total: rows.reduce((sum, { n }) => sum + n, 0),
+    page,
+    per_page: most,
+  };
+}
+
+/** What nobody told of the sites: their own logs begin later, or there are none. Empty if all is known. */
+async function notKnown(ctx: Ctx, query: ChangeQuery): Promise<{ not_known?: string[] }> {
+  if (!query.sources.includes('wpadmin') || !isOnSites(query)) return {};
+  const { sites, without, later, last_begins } = await ctx.store.changeSearch.coverage(query);
+  const of = (n: number) => `${n} of ${sites} ${sites === 1 ? 'site' : 'sites'}`;
+  const said = [
+    ...(without === 0 ? [] : [`${of(without)} told no log of what is changed on them, so that is unknown.`]),
+    ...(later === 0
+      ? []
+      : [
+          `The logs of ${of(later)} begin after since, the last of them at ${isoTime(Math.ceil(last_begins ?? 0))}: what was changed on them before is unknown.`,
+        ]),
+  ];
+  return said.length === 0 ? {} : { not_known: said };
+}
+
+/** Whether a query covers what is made on the sites themselves. */
+function isOnSites({ vias = [], failed }: ChangeQuery): boolean {
+  return failed !== true && (vias.length === 0 || vias.includes('site'));
+}
+
 /**
  * One page, newest first, without the site where the call names it. Throws `svc_module_not_available`, `svc_invalid_input` for
  * a time, and for a site, client or tag that does not exist.
  */
-export async function searchChanges(ctx: Ctx, input: ChangeSearchInput) {
+export async function searchChanges(
+  ctx: Ctx,
+  { group_by, ...input }: ChangeSearchInput & { group_by?: ChangeGroup | undefined },
+) {
+  if (group_by !== undefined) return countChanges(ctx, input, group_by);
   const { items, ...found } = await findChanges(ctx, input);
   const changes = items.map(changeView);
   return { ...found, changes: input.site_id_or_domain === undefined ? changes : changes.map(withoutSite) };
@@ -92,38 +150,44 @@ function undoOf(row: FleetChangeRow): (typeof UNDO)[number] | null {
   }
 }
 
-async function findChanges(ctx: Ctx, input: ChangeSearchInput) {
+async function queryOf(ctx: Ctx, input: ChangeSearchInput): Promise<ChangeQuery> {
   requireModule(ctx, 'logs');
-  const { page, per_page, via, client_id_or_email: client, tag } = input;
+  const { via, client_id_or_email: client, tag } = input;
   const now = ctx.clock.now();
   const until = input.until === undefined ? now : pastTime('until', input.until, now, 'now');
   const standard = until - STANDARD_DAYS * DAY_MS;
   const since =
     input.since === undefined ? standard : pastTime('since', input.since, now, `${STANDARD_DAYS} days before until`);
   const words = (list: readonly string[]) => list.map((word) => word.trim().toLowerCase().replace(/[ _]+/g, '-'));
-  const { items, total, kinds, more } = await ctx.store.changeSearch.search(
-    {
-      sources: sourcesOf(input),
-      since,
-      until,
-      site_ids: await oneOrAll(ctx, input.site_id_or_domain),
-      client_id: client === undefined ? undefined : (await findClient(ctx, client)).id,
-      tag_id: tag === undefined ? undefined : (await requireTag(ctx, tag, 'tag')).id,
-      kinds: words(input.kinds).map((kind) => ownMember(CHANGE_KINDS, kind) ?? kind),
-      actions: words(input.actions).flatMap(actionForms),
-      actor: input.by,
-      item: input.item,
-      role: input.new_role,
-      failed: input.result === undefined ? undefined : input.result === 'failed',
-      vias: via,
-    },
-    page,
-    per_page,
-    MOST_KINDS,
-  );
+  const kindsOf = (list: readonly string[]) => words(list).map((kind) => ownMember(CHANGE_KINDS, kind) ?? kind);
   return {
-    since: isoTime(since) ?? '',
-    until: isoTime(until) ?? '',
+    sources: sourcesOf(input),
+    since,
+    until,
+    site_ids: await oneOrAll(ctx, input.site_id_or_domain),
+    client_id: client === undefined ? undefined : (await findClient(ctx, client)).id,
+    tag_id: tag === undefined ? undefined : (await requireTag(ctx, tag, 'tag')).id,
+    kinds: kindsOf(input.kinds),
+    except: exceptOf(words(input.exclude_kinds ?? [])),
+    actions: words(input.actions).flatMap(actionForms),
+    actor: input.by,
+    item: input.item,
+    role: input.new_role,
+    failed: input.result === undefined ? undefined : input.result === 'failed',
+    vias: via,
+  };
+}
+
+async function findChanges(ctx: Ctx, input: ChangeSearchInput) {
+  const { page, per_page } = input;
+  const query = await queryOf(ctx, input);
+  const [{ items, total, kinds, more }, unknown] = await Promise.all([
+    ctx.store.changeSearch.search(query, page, per_page, MOST_KINDS),
+    notKnown(ctx, query),
+  ]);
+  return {
+    since: isoTime(query.since) ?? '',
+    until: isoTime(query.until) ?? '',
     items,
     kinds: kinds.map(({ kind, action, n, failed }) => ({
       kind: cleanLine(kind, NAME),
@@ -132,10 +196,22 @@ async function findChanges(ctx: Ctx, input: ChangeSearchInput) {
       ...(failed === 0 ? {} : { failed }),
     })),
     ...(more === 0 ? {} : { more_kinds: more }),
+    ...unknown,
     total,
     page,
     per_page,
   };
+}
+
+const LOGINS = ['logged-in', 'logged-out', 'login', 'logout'];
+
+/** Kinds and actions by these words. */
+function exceptOf(words: readonly string[]): string[] {
+  return words.flatMap((word) => [
+    ...(/^log-?ins?$/.test(word) ? LOGINS : []),
+    ownMember(CHANGE_KINDS, word) ?? word,
+    ...actionForms(word),
+  ]);
 }
 
 /** Roles are known of users of sites alone. */

@@ -1,6 +1,6 @@
 /** The fleet search: combinable filters, selectable columns, or counts by a value. */
 
-import { type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
+import { type BackupState, type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteOrder } from '../../store/fleet/search.js';
 import type { FleetFilter, ItemFilter, MonitorState, OfferFilter } from '../../store/fleet/search-filter.js';
@@ -35,6 +35,8 @@ interface FleetSearch {
   domain_days?: number | undefined;
   ends_within_days?: number | undefined;
   monitor?: MonitorState | undefined;
+  backup?: BackupState | undefined;
+  backup_older_than_days?: number | undefined;
   vulnerable?: boolean | undefined;
   quarantined?: boolean | undefined;
   /** Whether the guard answered when last asked. */
@@ -140,6 +142,8 @@ async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promi
     certificate_before: before(asked.certificate_days),
     domain_before: before(asked.domain_days),
     ends_before: before(asked.ends_within_days),
+    backup: asked.backup,
+    backup_before: asked.backup_older_than_days === undefined ? undefined : now - asked.backup_older_than_days * DAY_MS,
     monitor:
       asked.monitor === undefined
         ? undefined
@@ -223,6 +227,7 @@ function fieldsOf(asked: FleetSearch): SearchField[] {
     ['last_sync', asked.not_synced_days !== undefined],
     ['certificate', asked.certificate_days !== undefined || asked.ends_within_days !== undefined],
     ['domain', asked.domain_days !== undefined || asked.ends_within_days !== undefined],
+    ['backup', asked.backup !== undefined || asked.backup_older_than_days !== undefined],
     ['monitor', asked.monitor !== undefined],
     ['updates', asked.has_update.length > 0 || asked.level.length > 0],
     ['client', asked.client_ids.length > 0],

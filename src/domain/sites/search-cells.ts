@@ -48,6 +48,7 @@ function cellOf(row: Stored, field: SearchField, monitored: boolean): Cell {
       return isoTime(row[field] as number | null);
     case 'certificate':
     case 'domain':
+    case 'backup':
       return isoTime(row[field] as number | null)?.slice(0, 10) ?? null;
     case 'active':
       return row.active === 1;

@@ -59,7 +59,7 @@ export interface BriefData {
   /** What was completed, also what concerns no site, with the newest of each kind; `url` is null without a site. */
   done: DoneKind[];
   /** Number of sites for which it is unknown. */
-  unknown: { certificates: number; domains: number; monitors: number; vulnerabilities: number };
+  unknown: { certificates: number; domains: number; monitors: number; backups: number; vulnerabilities: number };
 }
 
 /** The columns by which a case names its site. */
@@ -275,6 +275,7 @@ export function createFleetBrief(db: Db, aside: Reads) {
                   WHERE o.expiry_date IS NULL AND s.suspended = 0) AS domains,
              (SELECT count(*) FROM monitor m CROSS JOIN site s ON s.id = m.site_id
               WHERE (m.status = 99 OR coalesce(m.active, ?) = 0) AND s.suspended = 0) AS monitors,
+             ${not('s.id IN (SELECT site_id FROM site_detail WHERE last_backup IS NULL)')} AS backups,
              ${not(`s.id IN (${UNCLASSIFIED_SITES})`)} AS vulnerabilities`,
             active,
           ),

@@ -17,6 +17,8 @@ export interface ChangeQuery {
   client_id?: number | undefined;
   tag_id?: number | undefined;
   kinds?: readonly string[];
+  /** Kinds or actions that are left out. */
+  except?: readonly string[];
   actions?: readonly string[];
   /** Parts of the name of who did it, and of the name or slug of the item. */
   actor?: string | undefined;
@@ -56,6 +58,27 @@ export interface FleetChangeRow extends Row {
   new_value: string;
   /** 1 = the log has what it replaced. */
   kept: number;
+}
+
+/** By what changes are counted. */
+export type ChangeGroup = 'person' | 'site' | 'kind';
+
+export interface ChangeGroupRow {
+  /** A name, the id of a site, or a kind; null = of no site. */
+  key: string | number | null;
+  n: number;
+  /** The newest, in milliseconds. */
+  last_at: number;
+}
+
+/** What the own logs of sites can tell. */
+export interface LogCoverage extends Row {
+  sites: number;
+  /** Of which there is none. */
+  without: number;
+  /** Sites whose log begins after the time asked for, and when the last of them does, in milliseconds. */
+  later: number;
+  last_begins: number | null;
 }
 
 interface KindCount extends Row {
@@ -148,7 +171,13 @@ export function createChangeSearch(db: Db) {
     const parts = sources.map((source) => select(TABLES[source]));
     return sql(parts.map((part) => part.sql).join(' UNION ALL '), ...parts.flatMap(({ args }) => args));
   };
-  const chosen = (query: ChangeQuery) => join([among(KIND, query.kinds), among('c.action', query.actions)]);
+  const without = (kind: string, action: string, { except = [] }: ChangeQuery) => {
+    const words = JSON.stringify(except);
+    const not = (column: string) => ` AND ${column} NOT IN (SELECT value FROM json_each(?))`;
+    return except.length === 0 ? fragment('') : fragment(not(kind) + not(action), words, words);
+  };
+  const chosen = (query: ChangeQuery) =>
+    join([among(KIND, query.kinds), without(KIND, 'c.action', query), among('c.action', query.actions)]);
 
   const pageStatement = (query: ChangeQuery, span: Span, skip: number, limit: number): Statement => {
     // Each table returns no more than this page can need; the results are then merged.
@@ -179,6 +208,48 @@ export function createChangeSearch(db: Db) {
   };
 
   return {
+    /** The changes that fit, counted by person, site or kind; most first. */
+    async groups(query: ChangeQuery, by: ChangeGroup): Promise<ChangeGroupRow[]> {
+      const found = new Map<string | number | null, ChangeGroupRow>();
+      for await (const span of windowsOf(query)) {
+        const { sql: text, args } = from(query, (table) => {
+          const where = join([conditionOf(table, query, span), chosen(query)]);
+          const key = { person: table.actor, site: 'c.site_id', kind: KIND }[by];
+          return sql(
+            `SELECT ${key} AS key, count(*) AS n, max(${table.when}) * ${table.unit} AS last_at
+             FROM ${table.table} WHERE ${where.text} GROUP BY 1`,
+            ...where.args,
+          );
+        });
+        for (const row of await db.all<ChangeGroupRow & Row>(text, args)) {
+          const before = found.get(row.key);
+          const last_at = Math.max(row.last_at, before?.last_at ?? 0);
+          found.set(row.key, { key: row.key, n: row.n + (before?.n ?? 0), last_at });
+        }
+      }
+      return [...found.values()].sort(
+        (a, b) => b.n - a.n || b.last_at - a.last_at || (String(a.key) < String(b.key) ? -1 : 1),
+      );
+    },
+
+    /** Of how many of the sites that a query covers there is a log of their own, as far back as it asks. */
+    async coverage({ since, site_ids, client_id, tag_id }: ChangeQuery): Promise<LogCoverage> {
+      const where = join([
+        among('s.id', site_ids),
+        client_id === undefined ? fragment('') : fragment(' AND s.client_id = ?', client_id),
+        tag_id === undefined
+          ? fragment('')
+          : fragment(' AND s.id IN (SELECT site_id FROM site_tag WHERE tag_id = ?)', tag_id),
+      ]);
+      const row = await db.one<LogCoverage>(
+        `SELECT count(*) AS sites, count(*) FILTER (WHERE begins IS NULL) AS without, count(*) FILTER (WHERE begins > ?) AS later,
+           max(begins) FILTER (WHERE begins > ?) * 1000 AS last_begins
+         FROM (SELECT (SELECT min(c.created) FROM site_change c WHERE c.site_id = s.id) AS begins FROM site s WHERE 1${where.text})`,
+        [since / 1000, since / 1000, ...where.args],
+      );
+      return row ?? { sites: 0, without: 0, later: 0, last_begins: null };
+    },
+
     /** The newest changes that fit. */
     async newest(query: ChangeQuery, limit: number): Promise<FleetChangeRow[]> {
       const found: FleetChangeRow[] = [];
@@ -200,7 +271,11 @@ export function createChangeSearch(db: Db) {
       perPage: number,
       mostKinds: number,
     ): Promise<{ items: FleetChangeRow[]; total: number; kinds: KindCount[]; more: number }> {
-      const asked = join([among('kind', query.kinds), among('action', query.actions)]);
+      const asked = join([
+        among('kind', query.kinds),
+        without('kind', 'action', query),
+        among('action', query.actions),
+      ]);
       const counts = new Map<string, KindCount>();
       const { items, total } = await pageOfWindows(windowsOf(query), page, perPage, async (span, skip, limit) => {
         // Few rows remain of each table, so that the words of kinds are compared a few times only.

@@ -1,5 +1,6 @@
 /** The conditions of a fleet search, as SQL. Every condition is a set of sites, and a search is their intersection. */
 
+import type { BackupState } from '../../../schemas/search.js';
 import type { Value } from '../driver/db.js';
 import { type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
@@ -47,6 +48,9 @@ export interface FleetFilter {
   domain_before?: number | undefined;
   /** Either of them. */
   ends_before?: number | undefined;
+  /** Whether the time of the last backup is known; and an instant before which it was, exclusive. */
+  backup?: BackupState | undefined;
+  backup_before?: number | undefined;
   monitor?: { state: MonitorState /** The global switch, for monitors that follow it. */; active: number } | undefined;
   /**
    * Whether a vulnerable item is installed; `known`: there is a feed. For a named item the item's own condition
@@ -140,6 +144,12 @@ function baseConditions(filter: FleetFilter): Fragment[] {
         filter.not_synced_since,
       ),
     );
+  if (filter.backup !== undefined)
+    conditions.push(
+      fragment(
+        `s.id IN (SELECT site_id FROM site_detail WHERE last_backup IS ${filter.backup === 'known' ? 'NOT ' : ''}NULL)`,
+      ),
+    );
   if (filter.quarantined !== undefined)
     conditions.push(
       fragment(`s.id ${filter.quarantined ? '' : 'NOT '}IN (SELECT site_id FROM site_update WHERE ignored = 2)`),
@@ -196,6 +206,11 @@ function uncertainConditions(filter: FleetFilter): UncertainCondition[] {
       unknown: fragment('s.id NOT IN (SELECT site_id FROM site_guard)'),
     });
   if (filter.vulnerable !== undefined) conditions.push(vulnerability(filter.vulnerable, filter.items));
+  if (filter.backup_before !== undefined)
+    conditions.push({
+      fits: fragment('s.id IN (SELECT site_id FROM site_detail WHERE last_backup < ?)', filter.backup_before / 1000),
+      unknown: fragment('s.id IN (SELECT site_id FROM site_detail WHERE last_backup IS NULL)'),
+    });
   ending(filter.certificate_before, CERTIFICATE);
   ending(filter.domain_before, DOMAIN);
   const { ends_before: before } = filter;

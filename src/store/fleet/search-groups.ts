@@ -3,7 +3,7 @@
 import { type Fragment, fragment, join } from '../driver/sql-fragments.js';
 import { anyOffer, type FleetFilter, type ItemFilter, itemRows, siteCondition, where } from './search-filter.js';
 
-export type GroupColumn = 'php' | 'wp' | 'slug' | 'client' | 'tag' | 'status' | 'level';
+export type GroupColumn = 'php' | 'wp' | 'slug' | 'client' | 'tag' | 'status' | 'level' | 'backup';
 
 /** `SELECT value, id, count` of a grouping. */
 export function groupQuery(filter: FleetFilter, by: GroupColumn): Fragment {
@@ -23,6 +23,8 @@ export function groupQuery(filter: FleetFilter, by: GroupColumn): Fragment {
       return ofDetail('d.php_version');
     case 'wp':
       return ofDetail('d.wp_version');
+    case 'backup':
+      return ofDetail("iif(d.last_backup IS NULL, 'unknown', 'known')");
     case 'status':
       return join([
         fragment('SELECT s.status AS value, NULL AS id, count(*) AS count FROM site s'),

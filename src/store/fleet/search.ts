@@ -56,6 +56,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   unanswered: `d.reachable = 0 AND NOT (coalesce((SELECT m.last_check_at FROM monitor m WHERE m.site_id = s.id), 0) > d.checked_at)`,
   certificate: '(SELECT c.valid_to FROM site_certificate c WHERE c.site_id = s.id)',
   domain: '(SELECT o.expiry_date FROM site_domain l JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id)',
+  backup: 'd.last_backup * 1000',
   vulnerabilities: `CASE WHEN EXISTS (${FEED_READ}) AND s.id NOT IN (${UNCLASSIFIED_SITES}) THEN
     (SELECT count(*) FROM site_extension i JOIN vulnerable_version w ON w.package_id = i.package_id AND w.version = i.version WHERE i.site_id = s.id)
     + (SELECT count(*) FROM vulnerable_version w WHERE w.package_id = 0 AND w.version = d.wp_version) END`,
@@ -108,6 +109,7 @@ const ORDERS = {
   health: ofDetails(HEALTH),
   certificate: COLUMNS.certificate as string,
   domain: COLUMNS.domain as string,
+  backup: ofDetails('d.last_backup'),
   // Whichever is sooner; unknown is no date.
   ends: `nullif(min(coalesce(${COLUMNS.certificate}, 9e15), coalesce(${COLUMNS.domain}, 9e15)), 9e15)`,
   since: ofDetails(COLUMNS.since),

@@ -4,7 +4,7 @@
 
 import { WAYS_IN } from '../../../../schemas/action.js';
 import { comparison } from '../../../../schemas/comparison.js';
-import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../../schemas/search.js';
+import { BACKUP_STATES, LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../../schemas/search.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { fleetAttention, siteAttention } from '../../../domain/fleet/attention.js';
@@ -108,6 +108,8 @@ export const fleet: readonly Route[] = [
         certificate_days: days().describe('TLS expires within, or has expired.'),
         domain_days: days().describe('Domain expires within, or has expired.'),
         ends_within_days: days().describe('Certificate or domain expires within, or has expired.'),
+        backup: z.enum(BACKUP_STATES).optional().describe('Whether the time of the last backup is known.'),
+        backup_older_than_days: days().describe('The last backup is older.'),
         monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
         vulnerable: flag().optional().describe('1 = with known vulnerabilities; 0 = with none.'),
         guarded: flag().optional().describe('1 = with a guard that answered when last asked; 0 = with none.'),
@@ -176,6 +178,7 @@ export const fleet: readonly Route[] = [
         tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
         by: text(255, 1).optional().describe('Part of the name of who did it.'),
         kinds: csv(text(50, 1)).default([]).describe('plugin, theme, core, user, post, site, setting, client, …'),
+        exclude_kinds: csv(text(50, 1)).default([]).describe('Kinds or actions left out, such as login.'),
         actions: csv(text(50, 1)).default([]).describe('updated, activated, installed, deleted, …'),
         item: text(255, 1).optional().describe('Part of a name or slug.'),
         result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),

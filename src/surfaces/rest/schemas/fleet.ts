@@ -106,7 +106,13 @@ export const attentionShape = once(() =>
       .array(z.object({ context: z.string(), action: z.string(), count: int(), sites: int() }))
       .describe('In the last 24 hours.'),
     not_known: z
-      .object({ monitors: int(), certificates: int(), domains: int(), vulnerabilities: int().nullable() })
+      .object({
+        monitors: int(),
+        certificates: int(),
+        domains: int(),
+        backups: int(),
+        vulnerabilities: int().nullable(),
+      })
       .describe('Sites for which this is unknown; vulnerabilities null = not known for any site.'),
     vulnerability_note: z.string().nullable().describe('Why the list of vulnerabilities is incomplete.'),
   }),
@@ -141,6 +147,7 @@ export const fleetChangesMore = once(() => ({
     .array(z.object({ kind: z.string(), action: z.string(), count: int(), failed: int().optional() }))
     .describe('Most frequent first.'),
   more_kinds: int().optional().describe('Not in kinds.'),
+  not_known: z.array(z.string()).optional().describe('What no log of the sites tells.'),
 }));
 
 export const fleetDayShape = once(() =>
