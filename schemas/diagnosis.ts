@@ -5,7 +5,17 @@ import { timestamp } from './common.js';
 import { siteBasic, siteStatus } from './site.js';
 import { z } from './zod.js';
 
-export const DIAGNOSED = ['connection', 'uptime', 'incident', 'front_page', 'update', 'certificate', 'domain'] as const;
+export const DIAGNOSED = [
+  'connection',
+  'uptime',
+  'incident',
+  'front_page',
+  'update',
+  'vulnerability',
+  'php',
+  'certificate',
+  'domain',
+] as const;
 export const FINDING_STATES = ['trouble', 'suspect', 'ok', 'unknown'] as const;
 
 const finding = once(() =>
@@ -38,7 +48,7 @@ export const diagnosis = once(() =>
     red: z.boolean().describe('Something is in trouble.'),
     since: timestamp().nullable().describe('Earliest known; null = unknown.'),
     findings: z.array(finding()),
-    changes: z.array(diagnosedChange()).describe('The last before it, newest first.'),
+    changes: z.array(diagnosedChange()).describe('The last before it, and roll-backs since; newest first.'),
     suspect: diagnosedChange()
       .extend({ minutes_before: z.number().int().nullable(), change_id: z.string().optional() })
       .nullable()

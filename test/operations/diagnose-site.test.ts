@@ -1,7 +1,12 @@
 /** Why a site is red: over MCP and HTTP, from what the service has seen of simulated sites. */
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
+import { tempFolder } from '../support/cleanup.js';
 import { START } from '../support/harness.js';
+import { entry, feedText } from '../vulnerabilities/feed.js';
 import { plugin, type SupportApp, supportApp } from './support-app.js';
 
 const MINUTE = 60_000;
@@ -210,6 +215,70 @@ describe('diagnose-site', () => {
     await support.tool('check-monitor', { site_id_or_domain: 5 });
     expect(JSON.stringify(answer.suspect)).toContain('call svc-disconnect-sites-v1');
     expect(answer.next).toBe('svc-check-site-v1 {"site_id_or_domain":5}');
+  });
+
+  it('has a change of the same second before the outage, and a roll-back since then with its reason', async () => {
+    const { app } = support;
+    const { faults } = app.fleet.site(2);
+    faults.http500 = false;
+    await support.tool('check-monitor', { site_id_or_domain: 3 });
+    app.clock.move(120 * MINUTE);
+    faults.http500 = true;
+    const { started_at } = await outage(3);
+    const down = Date.parse(started_at);
+    const created = Math.floor(down / 1000) + 0.9;
+    await app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, slug, old_value, new_value, user_login, user_id, created)
+       VALUES (3, 'logs', 'late', 'plugin', 'updated', 'Shop', ?, '1.0', '3.0', 'eve', 1, ?)`,
+      [SLUG, created],
+    );
+    app.clock.move(MINUTE);
+    const answer = await diagnose(3);
+    expect(answer.suspect).toMatchObject({ slug: SLUG, new_version: '3.0', minutes_before: 0 });
+    const at = app.clock.now();
+    await app.db.run(
+      `INSERT INTO safe_change (id, run_id, site_id, position, type, slug, name, old_version, new_version, protection, step, outcome,
+         snapshot, evidence, started_at, updated_at, settled_at)
+       VALUES ('change_8', 'run_8', 3, 0, 1, ?, 'Shop', '1.0', '3.0', 'guard', 'disarm', 'rolled_back', 'copy_8', ?, ?, ?, ?)`,
+      [SLUG, JSON.stringify({ seen: ['The front page answered HTTP 500.'], by: null, suspect: [] }), at, at, at],
+    );
+    const undone = { context: 'plugin', action: 'rolled-back', slug: SLUG, name: 'Shop', at };
+    await app.service.store.actionLog.add([{ ...undone, site_id: 3, old_version: '3.0', new_version: '1.0' }]);
+    const [first] = (await diagnose(3)).changes;
+    expect(first.what).toMatch(/^Rolled back plugin: Shop .*: The front page answered HTTP 500\.$/);
+  });
+
+  it('has known vulnerabilities and an old PHP among what was found, and names them next', async () => {
+    const feed = join(tempFolder('feed'), 'feed.json');
+    const affected: [string, boolean, string, boolean][] = [['*', true, '*', true]];
+    writeFileSync(feed, feedText([entry(1, { slug: 'shop', affected, rating: 'Critical', score: 9.8 })]));
+    const fresh = await supportApp({
+      connected: 2,
+      config: { vulnerability_feed: feed },
+      prepare: (made) => plugin(made, 0, shop('1.0')),
+    });
+    await refreshVulnerabilities(fresh.app.ctx());
+    await fresh.app.db.run("UPDATE site_detail SET php_version = iif(site_id = 1, '7.4.33', '8.4.2')");
+    const ask = (site: number) => fresh.tool('diagnose-site', { site_id_or_domain: site });
+    const sick = await ask(1);
+    expect(found(sick, 'vulnerability')).toMatchObject({
+      state: 'suspect',
+      seen: expect.stringMatching(/^Known vulnerabilities: 1 critical: Shop 1\.0\.$/),
+    });
+    expect(found(sick, 'php')).toMatchObject({
+      state: 'suspect',
+      seen: 'PHP 7.4.33 gets no security fixes since 2022-11-28.',
+    });
+    const well = await ask(2);
+    expect(found(well, 'vulnerability')).toMatchObject({ state: 'ok' });
+    expect(found(well, 'php')).toBeUndefined();
+    expect(found(await diagnose(4), 'vulnerability')).toMatchObject({ state: 'unknown' });
+    fresh.app.fleet.site(0).faults.http500 = true;
+    await fresh.tool('check-site', { site_id_or_domain: 1 });
+    const red = await ask(1);
+    expect(found(red, 'front_page')).toHaveProperty('seen', expect.stringContaining('HTTP 500'));
+    expect(red.next).toBe('svc-list-vulnerabilities-v1 {"site_id_or_domain":1}');
+    await fresh.follow(red.next);
   });
 
   it('tells a suspended site from a broken one', async () => {

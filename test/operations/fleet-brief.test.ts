@@ -122,13 +122,13 @@ describe('get-fleet-brief', () => {
         matter: 'down within an hour after an update',
         count: 1,
         first: [`broken.example since ${iso(now - 2 * HOUR).slice(0, 16)}Z, HTTP 503, after "Shop 9.0"`],
-        next: 'svc-search-fleet-v1 {"monitor":"down"}',
+        next: expect.stringMatching(/^svc-diagnose-site-v1 \{"site_id_or_domain":\d+\}$/),
       },
       {
         matter: 'down',
         count: 1,
         first: [`down.example since ${iso(now - 3 * HOUR).slice(0, 16)}Z, HTTP 503`],
-        next: 'svc-search-fleet-v1 {"monitor":"down"}',
+        next: expect.stringMatching(/^svc-diagnose-site-v1 \{"site_id_or_domain":\d+\}$/),
       },
       {
         matter: 'disconnected',
@@ -162,8 +162,9 @@ describe('get-fleet-brief', () => {
     expect(brief.done).toEqual([{ what: 'plugin updated', count: 1, sites: 1, newest: 'broken.example Shop 9.0' }]);
     expect(brief).not.toHaveProperty('left_out');
     expect(brief.not_known).toEqual([
-      'when the certificate expires: 1 sites',
-      'when the domain expires: 1 sites',
+      'when the certificate expires: 1 site',
+      'when the domain expires: 1 site',
+      'the last backup (svc-search-fleet-v1 {"backup":"unknown"}): 7 sites',
       NO_FEED,
     ]);
   });
@@ -173,9 +174,10 @@ describe('get-fleet-brief', () => {
     const { needs_attention } = await app.call('get-fleet-brief');
     for (const { matter, count, next } of needs_attention) {
       const [, tool = '', input = ''] = /^svc-(.+)-v1 (.+)$/.exec(next) ?? [];
-      const { total } = await app.call(tool, JSON.parse(input));
-      // One query shows both kinds of outages.
-      expect([matter, total]).toEqual([matter, matter.startsWith('down') ? 2 : count]);
+      const { total, red } = await app.call(tool, JSON.parse(input));
+      // One site that is down is diagnosed.
+      if (matter.startsWith('down')) expect([matter, red, count]).toEqual([matter, true, 1]);
+      else expect([matter, total]).toEqual([matter, count]);
     }
   });
 

@@ -109,11 +109,9 @@ describe('content', () => {
   const site = { site_id_or_domain: 1 };
 
   it('a post is made as a draft, changed, published, found and thrown away', async () => {
-    const { post_id } = await app.call('create-post', {
-      ...site,
-      post_title: 'New hours',
-      post_content: '<p>Nine.</p>',
-    });
+    const made = await app.call('create-post', { ...site, post_title: 'New hours', post_content: '<p>Nine.</p>' });
+    expect(made.status).toBe('draft');
+    const { post_id } = made;
     const post = () => app.fleet.site(0).state.posts.find(({ id }) => id === post_id);
     expect(post()).toMatchObject({ title: 'New hours', status: 'draft', name: 'new-hours', type: 'post' });
     await app.call('edit-post', { ...site, post_id, post_excerpt: 'From nine.' });

@@ -29,6 +29,7 @@ export default defineOperation({
       site_id: z.number().int(),
       post_id: z.number().int(),
       link: z.string(),
+      status: z.string().describe('As the site has it.'),
       warning: z.string().optional().describe('What was left out.'),
     }),
 

@@ -18,7 +18,7 @@ export async function createPost(
   caller: Ctx,
   site: SiteRow,
   post: NewPost,
-): Promise<PostRef & { without_image: boolean }> {
+): Promise<PostRef & { status: string; without_image: boolean }> {
   return withLiveSite(caller, site.id, 'write', async (ctx, connection, target) => {
     const dated = withDates(ctx, target.site, post);
     const fields = {
@@ -37,6 +37,7 @@ export async function createPost(
     return {
       post_id: id,
       link: link === '' ? shortLink(site, id) : link,
+      status: post_status,
       without_image: post.post_featured_image !== undefined && made.post_featured_image === null,
     };
   });

@@ -202,6 +202,10 @@ interface Line {
 const minute = (ms: unknown, times: Times) => (typeof ms === 'number' ? times.minute(ms) : 'unknown');
 const day = (ms: unknown, times: Times) => (typeof ms === 'number' ? times.day(ms) : 'unknown');
 const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(input)}`;
+const diagnosis = (row: Row | undefined) =>
+  `svc-diagnose-site-v1 ${JSON.stringify({ site_id_or_domain: row?.site_id })}`;
+/** Of one site the reason; several are listed first. */
+const whyDown = (first: Row[]) => (first.length === 1 ? diagnosis(first[0]) : search({ monitor: 'down' })());
 const outage = ({ started_at, last_http_code, acknowledged_at }: Row, times: Times) =>
   `since ${minute(started_at, times)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
 
@@ -213,16 +217,16 @@ const LINES: readonly Line[] = [
   {
     name: 'broken',
     matter: 'broken after an update',
-    next: ([change]) => `svc-check-site-v1 ${JSON.stringify({ site_id_or_domain: change?.site_id })}`,
+    next: ([change]) => diagnosis(change),
     describe: changed,
   },
   {
     name: 'after_update',
     matter: 'down within an hour after an update',
-    next: search({ monitor: 'down' }),
+    next: whyDown,
     describe: (row, times) => `${outage(row, times)}, after ${siteWord(String(row.suspect))}`,
   },
-  { name: 'down', matter: 'down', next: search({ monitor: 'down' }), describe: outage },
+  { name: 'down', matter: 'down', next: whyDown, describe: outage },
   {
     name: 'disconnected',
     matter: 'disconnected',

@@ -16,7 +16,7 @@ import { changeSentence } from '../sites/changes.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { getRecord } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
-import { type SiteFinding, type SiteState, siteState } from './site-findings.js';
+import { evidenceOf, type SiteFinding, type SiteState, siteState } from './site-findings.js';
 
 type Diagnosis = z.output<ReturnType<typeof diagnosis>>;
 
@@ -25,6 +25,7 @@ const MINUTE_MS = 60_000;
 const SUSPECT_MS = 60 * MINUTE_MS;
 /** Maximum number of changes shown, and of sites named per thing that is shared. */
 const CHANGES = 8;
+const ROLL_BACKS = 2;
 const NAMED = 3;
 /** Maximum characters of a sentence, of one about a change, and of a version. */
 const SENTENCE = 300;
@@ -38,7 +39,7 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
   const troubles = state.findings.filter((finding) => finding.state === 'trouble');
   const begun = troubles.flatMap(({ since }) => since ?? []);
   const since = begun.length === 0 ? null : Math.min(...begun);
-  const changes = await changesBefore(ctx, site.id, since ?? ctx.clock.now());
+  const changes = await changesBefore(ctx, site.id, since);
   const suspect = suspectOf(state, changes, since);
   const others = await othersOf(ctx, site, state, suspect);
   const rollBack = rollBackOf(site, suspect);
@@ -52,7 +53,7 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
       since: isoTime(finding.since),
       looked_at: isoTime(finding.looked_at),
     })),
-    changes: changes.map(changeView),
+    changes: changes.map((row) => withReason(row, state)),
     suspect: suspect === null ? null : suspect.view,
     others,
     roll_back: { possible: rollBack.possible, why: rollBack.why },
@@ -62,14 +63,38 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
         .map(({ matter, seen }) => `${matter}: ${cleanLine(seen, 80)}`),
       ...(ctx.config.modules.includes('logs') ? [] : ['what was changed on the site itself: the Logs module is off']),
     ],
-    next: nextCall(site, troubles, rollBack),
+    next: nextCall(site, state, troubles, rollBack),
   };
 }
 
-/** Also what failed: an update that broke the site is told as such. */
-function changesBefore(ctx: Ctx, siteId: number, until: number): Promise<FleetChangeRow[]> {
+/**
+ * Also what failed: an update that broke the site is told as such. Of what came after the trouble the roll-backs: they say what
+ * became of it. The logs of sites count whole seconds, so what is of the same second comes before.
+ */
+async function changesBefore(ctx: Ctx, siteId: number, since: number | null): Promise<FleetChangeRow[]> {
+  const until = since === null ? ctx.clock.now() : endOfSecond(since);
   const sources = ctx.config.modules.includes('logs') ? (['wpadmin', 'dashboard'] as const) : (['dashboard'] as const);
-  return ctx.store.changeSearch.newest({ sources, since: 0, until, site_ids: [siteId] }, CHANGES);
+  const of = { sources, site_ids: [siteId] };
+  const [before, after] = await Promise.all([
+    ctx.store.changeSearch.newest({ ...of, since: 0, until }, CHANGES),
+    since === null
+      ? []
+      : ctx.store.changeSearch.newest(
+          { ...of, since: until + 1, until: ctx.clock.now(), actions: ['rolled-back'] },
+          ROLL_BACKS,
+        ),
+  ]);
+  return [...after, ...before];
+}
+
+const endOfSecond = (ms: number) => Math.floor(ms / 1000) * 1000 + 999;
+
+/** A roll-back with what was seen of the update, as far as that is known. */
+function withReason(row: FleetChangeRow, { undone }: SiteState) {
+  const view = changeView(row);
+  const isOf = row.action === 'rolled-back' && undone !== null && undone.slug === row.slug;
+  const reason = isOf ? evidenceOf(undone) : '';
+  return reason === '' ? view : { ...view, what: cleanLine(withRealDomains(`${view.what}: ${reason}`), SENTENCE) };
 }
 
 function changeView(row: FleetChangeRow) {
@@ -100,7 +125,7 @@ const CODE: ReadonlySet<string> = new Set(['core', 'plugin', 'theme', 'translati
 
 /** What was seen to do harm; otherwise the newest change to code within an hour before the trouble. */
 function suspectOf({ harmful }: SiteState, changes: readonly FleetChangeRow[], since: number | null): Suspect | null {
-  const before = (at: number) => (since === null ? null : Math.floor((since - at) / MINUTE_MS));
+  const before = (at: number) => (since === null ? null : Math.max(0, Math.floor((since - at) / MINUTE_MS)));
   if (harmful !== null) {
     const { slug, name, old_version, new_version, id } = harmful;
     const at = harmful.updated_at ?? harmful.started_at;
@@ -129,8 +154,11 @@ function suspectOf({ harmful }: SiteState, changes: readonly FleetChangeRow[], s
   }
   if (since === null) return null;
   const row = changes.find(
-    ({ kind, code, at }) =>
-      CODE.has(kind) && (code === '' || code === 'svc_update_broke_site') && at >= since - SUSPECT_MS,
+    ({ kind, action, code, at }) =>
+      CODE.has(kind) &&
+      action !== 'rolled-back' &&
+      (code === '' || code === 'svc_update_broke_site') &&
+      at >= since - SUSPECT_MS,
   );
   if (row === undefined) return null;
   const { kind, action, slug, old_value, new_value } = row;
@@ -214,7 +242,12 @@ const ROLL_BACK: Readonly<Record<ChangeRow['protection'], readonly [boolean | nu
   none: [null, 'No copy was made, and wordpress.org did not have the old version.'],
 };
 
-function nextCall(site: TaggedSite, troubles: readonly SiteFinding[], rollBack: RollBack): string {
+function nextCall(
+  site: TaggedSite,
+  { grave }: SiteState,
+  troubles: readonly SiteFinding[],
+  rollBack: RollBack,
+): string {
   const here = { site_id_or_domain: site.id };
   if (site.suspended === 1 && site.disconnected !== 2)
     return site.suspended_with === null
@@ -229,5 +262,7 @@ function nextCall(site: TaggedSite, troubles: readonly SiteFinding[], rollBack: 
   if (site.sync_error !== '' && site.sync_error_code !== 'svc_site_offline') return call('reconnect-site', here);
   if (has('certificate')) return call('check-monitor', { ...here, what: 'certificate' });
   if (has('domain')) return call('check-monitor', { ...here, what: 'domain' });
+  // That it is down is known: what may be the reason comes before another look.
+  if (grave && (has('uptime') || has('front_page'))) return call('list-vulnerabilities', here);
   return call('check-site', here);
 }

@@ -15,10 +15,12 @@ import { UP } from '../monitoring/state.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { lastVisit, reasonOf } from '../sites/status.js';
 import type { Evidence } from '../updates/safe/safe-run.js';
+import { listVulnerabilities } from '../vulnerabilities/list.js';
 import { harmful } from './brief.js';
 
 const DOWN = 0;
 const NEVER = 99;
+const DAY_MS = 86_400_000;
 
 export interface SiteFinding {
   matter: (typeof DIAGNOSED)[number];
@@ -34,6 +36,10 @@ export interface SiteState {
   findings: SiteFinding[];
   /** The newest update that broke the site, or may have a problem. */
   harmful: ChangeRow | null;
+  /** The newest update that was rolled back. */
+  undone: ChangeRow | null;
+  /** It has vulnerabilities that are known to be critical or high. */
+  grave: boolean;
   /** Code of the failure of the last sync; '' = none. */
   sync_code: string;
   /** What the monitor got, if the site is down; null otherwise. */
@@ -42,10 +48,11 @@ export interface SiteState {
 
 /** Nothing is contacted. */
 export async function siteState(ctx: Ctx, site: TaggedSite): Promise<SiteState> {
-  const [facts, uptime, harm, certificate, domain] = await Promise.all([
+  const [facts, uptime, harm, risks, certificate, domain] = await Promise.all([
     ctx.store.siteStatus.facts([site.id]),
     uptimeOf(ctx, site.id),
     harmOf(ctx, site.id),
+    vulnerabilitiesOf(ctx, site.id),
     known(() => getCertificate(ctx, site.id)),
     known(() => getDomain(ctx, site.id)),
   ]);
@@ -56,10 +63,14 @@ export async function siteState(ctx: Ctx, site: TaggedSite): Promise<SiteState> 
       ...uptime.findings,
       frontPageFinding(site),
       ...harm.findings,
+      ...risks.findings,
+      ...phpFindings(site.php_version, ctx.clock.now()),
       expiryFinding('certificate', certificate?.status, certificate?.valid_to, certificate),
       expiryFinding('domain', domain?.status, domain?.expiry_date, domain),
     ],
     harmful: harm.change,
+    undone: harm.undone,
+    grave: risks.grave,
     sync_code: site.sync_error === '' ? '' : site.sync_error_code,
     http_status: uptime.http_status,
   };
@@ -146,7 +157,7 @@ function frontPageFinding(site: TaggedSite): SiteFinding {
 }
 
 /** Updates that broke the site, may have a problem, or are not finished; those that were rolled back are told, too. */
-async function harmOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFinding[]; change: ChangeRow | null }> {
+async function harmOf(ctx: Ctx, siteId: number) {
   const now = ctx.clock.now();
   const [open, broken, suspect, undone] = await Promise.all([
     ctx.store.safeChanges.open(siteId),
@@ -154,8 +165,7 @@ async function harmOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFinding
   ] as const);
   const of = (change: ChangeRow | undefined, state: SiteFinding['state'], what: string): SiteFinding[] => {
     if (change === undefined) return [];
-    const evidence = change.evidence === null ? null : (JSON.parse(change.evidence) as Evidence);
-    const said = [...(evidence?.seen ?? []), ...(evidence?.suspect ?? [])].join(' ');
+    const said = evidenceOf(change);
     const seen = `${siteWord(change.name)} ${siteWord(change.old_version)} to ${siteWord(change.new_version)} ${what}. ${said}`;
     const looked_at = change.settled_at ?? change.updated_at ?? change.started_at;
     return [{ matter: 'update', state, seen: seen.trim(), since: change.updated_at ?? change.started_at, looked_at }];
@@ -168,7 +178,66 @@ async function harmOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFinding
       ...of(undone?.first[0], 'ok', 'was rolled back'),
     ],
     change: broken?.first[0] ?? suspect?.first[0] ?? null,
+    undone: undone?.first[0] ?? null,
   };
+}
+
+/** What was seen of an update that was rolled back: the reason, '' = not known. */
+export function evidenceOf({ evidence }: ChangeRow): string {
+  const known = evidence === null ? null : (JSON.parse(evidence) as Evidence);
+  return [...(known?.seen ?? []), ...(known?.suspect ?? [])].join(' ');
+}
+
+/** Vulnerabilities named in a finding. */
+const NAMED = 3;
+
+/** Known ones of what is installed; none without a feed, which the finding says. */
+async function vulnerabilitiesOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFinding[]; grave: boolean }> {
+  const all = { severity: [], tag_ids: [], client_ids: [], page: 1, per_page: NAMED };
+  const found = await listVulnerabilities(ctx, { ...all, site_id_or_domain: siteId });
+  const looked_at = found.checked_at === null ? null : Date.parse(found.checked_at);
+  const of = (state: SiteFinding['state'], seen: string): SiteFinding[] => [
+    { matter: 'vulnerability', state, seen, since: null, looked_at },
+  ];
+  const { total, by_severity } = found;
+  if (found.vulnerable_sites === null)
+    return { findings: of('unknown', 'No vulnerability feed was read.'), grave: false };
+  if (total === 0 && found.unknown_sites > 0)
+    return { findings: of('unknown', 'What is installed was not compared yet.'), grave: false };
+  if (total === 0) return { findings: of('ok', 'None is known of what is installed.'), grave: false };
+  const counts = Object.entries(by_severity).filter(([, n]) => n > 0);
+  const named = found.vulnerabilities.map(({ name, versions }) => [name, versions[0] ?? ''].map(siteWord).join(' '));
+  const more = total > named.length ? ` and ${total - named.length} more` : '';
+  const words = counts.map(([severity, n]) => `${n} ${severity.replaceAll('_', ' ')}`).join(', ');
+  return {
+    findings: of('suspect', `Known vulnerabilities: ${words}: ${named.join(', ')}${more}.`),
+    grave: by_severity.critical + by_severity.high > 0,
+  };
+}
+
+/** The last day of security fixes of each version of PHP, from https://www.php.net/supported-versions and /eol. */
+const PHP_ENDS: Readonly<Record<string, string>> = {
+  '5.6': '2018-12-31',
+  '7.0': '2019-01-10',
+  '7.1': '2019-12-01',
+  '7.2': '2020-11-30',
+  '7.3': '2021-12-06',
+  '7.4': '2022-11-28',
+  '8.0': '2023-11-26',
+  '8.1': '2025-12-31',
+  '8.2': '2026-12-31',
+  '8.3': '2027-12-31',
+  '8.4': '2028-12-31',
+  '8.5': '2029-12-31',
+};
+
+/** A version without security fixes any more; none for others, and for those that are not known here. */
+function phpFindings(version: string, now: number): SiteFinding[] {
+  const release = /^\d+\.\d+/.exec(version)?.[0] ?? '';
+  const end = PHP_ENDS[release];
+  if (end === undefined || Date.parse(end) + DAY_MS > now) return [];
+  const seen = `PHP ${siteWord(version)} gets no security fixes since ${end}.`;
+  return [{ matter: 'php', state: 'suspect', seen, since: null, looked_at: null }];
 }
 
 interface Expiring {

@@ -132,9 +132,10 @@ export const posts: readonly Route[] = [
     returns: written,
     async answer({ id_or_domain, ...post }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
-      const { without_image, ...data } = await createPost(ctx, site, post);
+      const { without_image, status, ...data } = await createPost(ctx, site, post);
       const errors = without_image ? [{ id: data.post_id, code: 'create_post_error', message: NO_IMAGE }] : [];
-      return { message: 'The post was created.', data, site: await simpleSite(ctx, site), errors };
+      const message = status === 'publish' ? 'The post was created.' : `The post was created. Its status: ${status}.`;
+      return { message, data, site: await simpleSite(ctx, site), errors };
     },
   }),
   siteRoute({
