@@ -123,6 +123,10 @@ describe('list-costs with group_by', () => {
         [1, 149.95, 50, 3],
         [2, 120, 410, 3],
       ]);
+      const losing = await support.ask('list-costs', { group_by: 'site', losing: true });
+      expect(losing.groups.map(({ id }: { id: number }) => id)).toEqual([3, 4, 1]);
+      expect(losing.total).toBe(3);
+      for (const { value } of losing.groups) expect(value).toEqual(expect.any(String));
       const months = (await grouped('month')).groups;
       expect(months.find(({ value }: { value: string }) => value === '2027-01')).toEqual({
         ...{ value: '2027-01', amount: 40, income: 100, costs: 2 },
@@ -140,6 +144,13 @@ describe('list-costs with group_by', () => {
       for (const cost_id of [care, yearly]) await support.app.call('delete-cost', { cost_id, confirm: true });
     }
     expect(await grouped('site')).not.toHaveProperty('income_yearly');
+  });
+
+  it('refuses to say what loses of no group', async () => {
+    for (const input of [{ losing: true }, { losing: true, group_by: 'month' }]) {
+      const { status, body } = await support.post('list-costs', input);
+      expect([status, body.code, body.data.field]).toEqual([400, 'svc_invalid_input', 'losing']);
+    }
   });
 
   it('refuses another group', async () => {

@@ -1,21 +1,23 @@
-import { paged, paging } from '../../schemas/common.js';
+import { bool, paged, paging } from '../../schemas/common.js';
 import { COST_GROUPS, costGroups, costRecord } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
 import { groupedCosts } from '../../src/domain/costs/grouped.js';
 import { listCosts } from '../../src/domain/costs/records.js';
 import { defineOperation } from '../../src/operation/operation.js';
+import { ServiceError } from '../../src/runtime/errors.js';
 
 export default defineOperation({
   id: 'svc/list-costs-v1',
   title: 'List costs',
   about:
-    'Lists costs and income by name; with group_by what all subscriptions cost and bring. For one site or client use get-site-costs-v1 or get-client-costs-v1.',
+    'Lists costs and income by name; with group_by what all subscriptions cost and bring. For one: get-site-costs-v1, get-client-costs-v1.',
   run: 'GET',
   effect: 'read',
 
   input: () =>
     z.object({
       group_by: z.enum(COST_GROUPS).optional().describe('month = what is due in the next 12.'),
+      losing: bool().default(false).describe('By client or site: costs more than it brings.'),
       ...paging(20, 100),
     }),
 
@@ -41,8 +43,13 @@ export default defineOperation({
       ...paged(),
     }),
 
-  async handle({ group_by, page, per_page }, ctx) {
-    if (group_by !== undefined) return groupedCosts(ctx, group_by, page, per_page);
+  async handle({ group_by, losing, page, per_page }, ctx) {
+    if (losing && group_by !== 'client' && group_by !== 'site')
+      throw new ServiceError('svc_invalid_input', 'losing is about clients or sites. Nothing was read.', {
+        field: 'losing',
+        advice: 'Send group_by client or site as well.',
+      });
+    if (group_by !== undefined) return groupedCosts(ctx, group_by, page, per_page, losing);
     const { items, total } = await listCosts(ctx, page, per_page);
     return { costs: items, total, page, per_page };
   },

@@ -6,7 +6,7 @@ import {
   vulnerabilityNotice,
 } from '../../schemas/vulnerability.js';
 import { z } from '../../schemas/zod.js';
-import { listVulnerabilities } from '../../src/domain/vulnerabilities/list.js';
+import { vulnerabilitiesWithNext } from '../../src/domain/vulnerabilities/list.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const count = () => z.number().int();
@@ -31,10 +31,10 @@ export default defineOperation({
         none: count(),
         not_rated: count(),
       }),
-      vulnerabilities: z.array(knownVulnerability()),
+      vulnerabilities: z.array(knownVulnerability().extend({ next: z.string().optional() })),
       ...paged(),
       notices: z.array(vulnerabilityNotice()).describe('Copyright and licence of the entries shown.'),
     }),
 
-  handle: (input, ctx) => listVulnerabilities(ctx, input),
+  handle: (input, ctx) => vulnerabilitiesWithNext(ctx, input),
 });

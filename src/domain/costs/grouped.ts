@@ -16,7 +16,13 @@ const MONTHS = 12;
 const NAME = 60;
 
 /** Active subscriptions and the share of each of their sites. Throws `svc_module_not_available`. */
-export async function groupedCosts(ctx: Ctx, by: (typeof COST_GROUPS)[number], page: number, perPage: number) {
+export async function groupedCosts(
+  ctx: Ctx,
+  by: (typeof COST_GROUPS)[number],
+  page: number,
+  perPage: number,
+  losing = false,
+) {
   requireModule(ctx, 'cost-tracker');
   const today = dateOf(ctx.clock.now());
   const [all, currency] = await Promise.all([ctx.store.costs.ofFleet(), settingOf(ctx, 'cost-tracker', 'currency')]);
@@ -28,7 +34,7 @@ export async function groupedCosts(ctx: Ctx, by: (typeof COST_GROUPS)[number], p
   const { items, total } =
     by === 'month'
       ? monthly(costs, withIncome, today, page, perPage)
-      : await owned(ctx, by, costs, withIncome, page, perPage);
+      : await owned(ctx, by, costs, withIncome, page, perPage, losing);
   return {
     costs: [],
     groups: items,
@@ -59,12 +65,13 @@ async function owned(
   withIncome: boolean,
   page: number,
   perPage: number,
+  losing: boolean,
 ) {
   const known = new Map(costs.map((one) => [one.cost.id, one]));
   const weightOf = ({ cost, yearly }: Shared) =>
     ((cost.kind === 'income' ? -1 : 1) * Number(yearly.n)) / Number(yearly.d);
   const weights = new Map(costs.map((one) => [one.cost.id, weightOf(one)]));
-  const { items, total } = await ctx.store.costs.groups(by, weights, page, perPage);
+  const { items, total } = await ctx.store.costs.groups(by, weights, page, perPage, losing);
   const groups = items.map(({ id, name, held }) => {
     const pairs = JSON.parse(held) as [cost: number, sites: number][];
     const own = pairs.flatMap(([cost, sites]) => {

@@ -1,5 +1,6 @@
 /** Lists the known vulnerabilities of the fleet: each once for a plugin, theme or core, however many sites have it. */
 
+import { siteWord } from '../../../schemas/site-text.js';
 import {
   CORE_FEED_SLUG,
   type Notice,
@@ -113,6 +114,18 @@ function view(row: VulnerabilityRow) {
     sites: row.sites,
     first_sites: row.first_sites,
   };
+}
+
+/** With the call that names the sites that are left out. */
+export async function vulnerabilitiesWithNext(ctx: Ctx, asked: Asked) {
+  const { vulnerabilities, ...facts } = await listVulnerabilities(ctx, asked);
+  return { ...facts, vulnerabilities: vulnerabilities.map((one) => ({ ...one, ...restOf(one) })) };
+}
+
+function restOf({ sites, first_sites, type, slug }: ReturnType<typeof view>): { next?: string } {
+  if (sites <= first_sites.length || siteWord(slug) !== slug) return {};
+  const of = type === 'plugin' || type === 'theme' ? { [type]: slug } : {};
+  return { next: `All ${sites} sites: svc-search-fleet-v1 ${JSON.stringify({ ...of, vulnerable: true })}` };
 }
 
 function bySeverity(counts: readonly { severity: number | null; n: number }[]) {

@@ -65,12 +65,14 @@ export function createCostShares(db: Reads) {
     /**
      * Clients or sites with at least one of these costs, one page, those first that cost most beyond their income.
      * @param weights what each cost is for one site, for the order; income is below 0
+     * @param losing only those that cost more than they bring
      */
     async groups(
       by: CostGroup,
       weights: ReadonlyMap<number, number>,
       page: number,
       perPage: number,
+      losing = false,
     ): Promise<{ items: CostGroupRow[]; total: number }> {
       const { key, name, tables } = GROUPS[by];
       // The pairs of a fleet are many: they are made once, for the page and for the number of groups.
@@ -80,7 +82,7 @@ export function createCostShares(db: Reads) {
          held AS (SELECT ${key} AS id, p.cost_id, count(*) AS n FROM (${PAIRS}) p JOIN mine m ON m.id = p.site_id
            WHERE p.cost_id IN (SELECT cost_id FROM w) GROUP BY 1, 2),
          g AS MATERIALIZED (SELECT h.id, total(h.n * w.weight) AS cost, json_group_array(json_array(h.cost_id, h.n)) AS held
-           FROM w JOIN held h ON h.cost_id = w.cost_id GROUP BY h.id)
+           FROM w JOIN held h ON h.cost_id = w.cost_id GROUP BY h.id${losing ? ' HAVING total(h.n * w.weight) > 1e-9' : ''})
          SELECT counted.total, p.id, p.name, p.held FROM (SELECT count(*) AS total FROM g) counted
            LEFT JOIN (SELECT g.id, ${name} AS name, g.held, g.cost FROM g ${tables}
              ORDER BY g.cost DESC, name, g.id LIMIT ? OFFSET ?) p ON true
