@@ -92,7 +92,7 @@ const FACTS = {
   costs: {
     label: 'Costs',
     description: 'What is paid for sites, and when it renews.',
-    max_tokens: 1300,
+    max_tokens: 1350,
     optional: true,
   },
   time: {

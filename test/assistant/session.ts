@@ -62,7 +62,7 @@ export class Session {
   private async tryNamed(texts: readonly string[]): Promise<void> {
     for (const [, tool = '', json = ''] of texts.flatMap((text) => [...text.matchAll(NAMED)])) {
       const args = JSON.parse(json) as Record<string, unknown>;
-      const reads = /^svc-(get|list|search|count)-/.test(tool);
+      const reads = /^svc-(get|list|search|count|diagnose)-/.test(tool);
       const { confirm: _, ...harmless } = reads ? args : { ...args, dry_run: true };
       const result = await running(this.fleet.mcp.app, this.driver.call(tool, harmless));
       this.named += 1;

@@ -1,10 +1,9 @@
 import { bool, paged, paging } from '../../schemas/common.js';
 import { COST_GROUPS, costGroups, costRecord } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
-import { groupedCosts } from '../../src/domain/costs/grouped.js';
+import { groupedCosts, requireOwners } from '../../src/domain/costs/grouped.js';
 import { listCosts } from '../../src/domain/costs/records.js';
 import { defineOperation } from '../../src/operation/operation.js';
-import { ServiceError } from '../../src/runtime/errors.js';
 
 export default defineOperation({
   id: 'svc/list-costs-v1',
@@ -44,11 +43,7 @@ export default defineOperation({
     }),
 
   async handle({ group_by, losing, page, per_page }, ctx) {
-    if (losing && group_by !== 'client' && group_by !== 'site')
-      throw new ServiceError('svc_invalid_input', 'losing is about clients or sites. Nothing was read.', {
-        field: 'losing',
-        advice: 'Send group_by client or site as well.',
-      });
+    requireOwners(group_by, losing);
     if (group_by !== undefined) return groupedCosts(ctx, group_by, page, per_page, losing);
     const { items, total } = await listCosts(ctx, page, per_page);
     return { costs: items, total, page, per_page };

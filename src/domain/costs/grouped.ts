@@ -2,6 +2,7 @@
 
 import type { COST_GROUPS, RenewalType } from '../../../schemas/cost.js';
 import { cleanLine } from '../../../schemas/text.js';
+import { ServiceError } from '../../runtime/errors.js';
 import { dateOf } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { settingOf } from '../settings/effects.js';
@@ -46,6 +47,15 @@ export async function groupedCosts(
     page,
     per_page: perPage,
   };
+}
+
+/** Throws `svc_invalid_input` if what loses is asked for of neither clients nor sites. */
+export function requireOwners(by: (typeof COST_GROUPS)[number] | undefined, losing: boolean): void {
+  if (!losing || by === 'client' || by === 'site') return;
+  throw new ServiceError('svc_invalid_input', 'losing is about clients or sites. Nothing was read.', {
+    field: 'losing',
+    advice: 'Send group_by client or site as well.',
+  });
 }
 
 type Shared = ReturnType<typeof share> & { cost: Parameters<typeof share>[0]; sites: number };
