@@ -91,7 +91,7 @@ describe('a quarantine', () => {
   const held = { type: 'plugin', slug: 'held/held.php', version: '2.0' } as const;
 
   async function withHeld() {
-    const mcp = await mcpApp({ sites: 1, connected: 1, config: { toolsets: ['safety', 'support', 'undo'] } });
+    const mcp = await mcpApp({ sites: 1, connected: 1, config: { toolsets: ['safety', 'guard', 'support', 'undo'] } });
     const client = await connect(['2025-11-25', 'http'], mcp.target);
     const { app } = mcp;
     const call = async (name: string, input: Record<string, unknown>) =>
