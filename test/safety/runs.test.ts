@@ -28,7 +28,7 @@ beforeAll(async () => {
   offer(1);
   client = await connect(['2025-11-25', 'http'], {
     ...mcp.target,
-    url: `${mcp.url}?toolsets=default,monitoring,support,undo`,
+    url: `${mcp.url}?toolsets=default,guard,monitoring,support,undo`,
   });
   await tool('sync-sites', {});
   await tool('install-site-guard', ONE);
