@@ -120,7 +120,7 @@ export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
     vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db, aside),
     marks: createMarks(db),
-    changeSearch: createChangeSearch(db),
+    changeSearch: createChangeSearch(db, aside),
     sameTrouble: createSameTrouble(db),
     fleetOffers: createFleetOffers(aside),
     fleetSearch: createFleetSearch(db, aside),

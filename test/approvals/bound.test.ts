@@ -162,7 +162,7 @@ describe('what has to be asked for', () => {
     expect(await asks('POST /sites/1/guard', { allow_login: true })).toEqual([ASKED, 'users']);
     const assistant = await app.assistant();
     const install = { site_id_or_domain: 1, allow_login: true };
-    expect(textOf(await assistant.call('run-operation', { operation: 'svc-install-site-guard-v1', input: install }))).toContain(ASKED);
+    expect(textOf(await assistant.call('svc-install-site-guard-v1', install))).toContain(ASKED);
   });
 
   it('is all sites in a batch as elsewhere', async () => {

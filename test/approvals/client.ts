@@ -94,7 +94,7 @@ export async function ways(options: TestOptions & { connected?: number } = {}): 
     assistant: (token?: string) =>
       connect(['2025-11-25', 'http'], {
         ...mcp.target,
-        url: `${mcp.url}?toolsets=default,approvals`,
+        url: `${mcp.url}?toolsets=default,guard,approvals`,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       }),
     async rules(change: RulesChange) {

@@ -1,7 +1,7 @@
 /** Changes across the fleet, newest first: made on the sites themselves, and through this service. */
 
 import { CHANGE_KINDS } from '../../../schemas/changes.js';
-import type { Db, Row, Statement, Value } from '../driver/db.js';
+import type { Db, Reads, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { among, equal, type Fragment, fragment, join } from '../driver/sql-fragments.js';
 import { pageOfWindows, type Span, type TimedRows, windows, within } from '../driver/windows.js';
@@ -165,7 +165,7 @@ function conditionOf(table: Table, query: ChangeQuery, span: Span): Fragment {
   ]);
 }
 
-export function createChangeSearch(db: Db) {
+export function createChangeSearch(db: Db, aside: Reads) {
   /** One statement over the tables of the query. */
   const from = ({ sources }: ChangeQuery, select: (table: Table) => Statement): Statement => {
     const parts = sources.map((source) => select(TABLES[source]));
@@ -241,12 +241,18 @@ export function createChangeSearch(db: Db) {
           ? fragment('')
           : fragment(' AND s.id IN (SELECT site_id FROM site_tag WHERE tag_id = ?)', tag_id),
       ]);
-      const row = await db.one<LogCoverage>(
-        `SELECT count(*) AS sites, count(*) FILTER (WHERE begins IS NULL) AS without, count(*) FILTER (WHERE begins > ?) AS later,
-           max(begins) FILTER (WHERE begins > ?) * 1000 AS last_begins
-         FROM (SELECT (SELECT min(c.created) FROM site_change c WHERE c.site_id = s.id) AS begins FROM site s WHERE 1${where.text})`,
-        [since / 1000, since / 1000, ...where.args],
-      );
+      const [rows = []] = await aside.read([
+        sql(
+          `WITH begun AS MATERIALIZED (
+             SELECT (SELECT min(c.created) FROM site_change c WHERE c.site_id = s.id) AS begins FROM site s WHERE 1${where.text})
+           SELECT count(*) AS sites, count(*) FILTER (WHERE begins IS NULL) AS without, count(*) FILTER (WHERE begins > ?) AS later,
+             max(begins) FILTER (WHERE begins > ?) * 1000 AS last_begins FROM begun`,
+          ...where.args,
+          since / 1000,
+          since / 1000,
+        ),
+      ]);
+      const row = rows[0] as LogCoverage | undefined;
       return row ?? { sites: 0, without: 0, later: 0, last_begins: null };
     },
 
