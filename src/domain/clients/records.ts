@@ -63,8 +63,12 @@ export function siteItem({ id, url, name, status, ...more }: SiteRow & Standing)
   return { id, url, name, status, ...standingIn(more) };
 }
 
+/** Longer than any e-mail or name of a client, which is not looked for: comparing a megabyte takes its time. */
+const LONGEST_REF = 1000;
+
 function keyOf(ref: ClientRef): ClientKey | undefined {
   if (typeof ref === 'number') return Number.isSafeInteger(ref) ? { id: ref } : undefined;
+  if (ref.length > LONGEST_REF) return undefined;
   const text = ref.trim().replaceAll('\0', '');
   if (!/^\d+$/.test(text)) return text === '' ? undefined : { email: text };
   return Number.isSafeInteger(Number(text)) ? { id: Number(text) } : undefined;

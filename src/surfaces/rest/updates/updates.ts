@@ -5,6 +5,7 @@ import { LEVELS } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import { changeFields } from '../../../../schemas/update.js';
 import { z } from '../../../../schemas/zod.js';
+import { bounded } from '../../../../schemas/zod-internals.js';
 import { loadLiveSite } from '../../../domain/connection/actions.js';
 import type { Ctx } from '../../../domain/context.js';
 import { narrowingOf, narrowSites, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
@@ -64,18 +65,20 @@ const ofSites = once(() => ({
 const MOST_EXCLUDED = 1000;
 const leftOut = once(() => ({
   exclude_tag_ids: filled(ids()).describe('No sites with any of these tags, comma-separated.'),
-  exclude_items: z
-    .array(
-      z
-        .object({
-          type: z.enum(UPDATE_TYPES),
-          slug: text(512, 1).describe('Exact slug.'),
-          site_id: id().optional().describe('Only on this site; absent = on every site.'),
-        })
-        .strict(),
-    )
-    .min(1, 'is empty')
-    .max(MOST_EXCLUDED)
+  exclude_items: bounded(
+    z
+      .array(
+        z
+          .object({
+            type: z.enum(UPDATE_TYPES),
+            slug: text(512, 1).describe('Exact slug.'),
+            site_id: id().optional().describe('Only on this site; absent = on every site.'),
+          })
+          .strict(),
+      )
+      .min(1, 'is empty')
+      .max(MOST_EXCLUDED),
+  )
     .optional()
     .describe('Not these, as JSON.'),
 }));
