@@ -1,6 +1,6 @@
 /**
  * Requests that a client sends without waiting for answers: all are answered, in order, they do not come before others, and only
- * some are read in advance. Answers that nobody reads.
+ * some are read in advance. A client that does not read its answer is hung up on.
  */
 
 import { once } from 'node:events';

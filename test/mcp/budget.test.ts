@@ -71,6 +71,7 @@ describe('the catalogue', () => {
         operation.id,
         bare(input_schema),
       ]);
+      expect(inputSchema).toHaveProperty('additionalProperties', false);
     }
     const list = tools.find(({ name }) => name === 'svc-list-sites-v1');
     expect(list?.inputSchema.properties).toMatchObject({

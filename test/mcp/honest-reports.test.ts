@@ -75,7 +75,7 @@ describe('a report of a client', () => {
       ]);
   });
 
-  it('takes backups that nobody told of for unknown, and names the last one that a sync told of', async () => {
+  it('says that backups are unknown where none was recorded, and names the last one that a sync reported', async () => {
     const { totals, reports } = await build({ client_id_or_email: 1, ...OCTOBER, segments: ['backups'] });
     expect(totals).toContain('not known of any site: Backups');
     const text = (site: number) => reports.find(({ site_id }: Answer) => site_id === site).text;

@@ -487,7 +487,7 @@ describe.each(SEGMENT_NAMES)('%s', (segment) => {
     }
     const { data, total, meta } = await normal(segment, '', other);
     expect([data.rows, total]).toEqual([[], 0]);
-    // Nobody watched, or told.
+    // The site was not monitored then, or nothing was recorded.
     const none = ['uptime', 'backups', 'maintenance'].includes(segment) ? null : 0;
     expect(Object.values(data.counts).every((count) => count === none)).toBe(true);
     const lists = Object.values(data.values).filter(Array.isArray);

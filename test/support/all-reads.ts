@@ -39,6 +39,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   by: ['ada'],
   actor: ['ada'],
   kinds: [['plugin']],
+  exclude_kinds: [['user']],
   contexts: [['plugin']],
   actions: [['updated']],
   action: ['updated'],
@@ -89,7 +90,6 @@ function valuesOf(name: string, schema: z.ZodTypeAny): readonly unknown[] {
   if (typeName === 'ZodEnum') return values;
   if (typeName === 'ZodBoolean') return [true, false];
   const named = VALUES[name];
-  if (name === 'exclude_kinds') return [['user']];
   if (named !== undefined && !(typeName === 'ZodArray' && definition(inner(type)).typeName === 'ZodEnum')) return named;
   if (typeName === 'ZodArray') return valuesOf(name, type).map((value) => [value]);
   if (typeName === 'ZodUnion') return valuesOf(name, options[0]);
