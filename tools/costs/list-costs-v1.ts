@@ -1,7 +1,7 @@
 import { bool, paged, paging } from '../../schemas/common.js';
 import { COST_GROUPS, costGroups, costRecord } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
-import { groupedCosts, requireOwners } from '../../src/domain/costs/grouped.js';
+import { checkLosing, groupedCosts } from '../../src/domain/costs/grouped.js';
 import { listCosts } from '../../src/domain/costs/records.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -43,7 +43,7 @@ export default defineOperation({
     }),
 
   async handle({ group_by, losing, page, per_page }, ctx) {
-    requireOwners(group_by, losing);
+    checkLosing(group_by, losing);
     if (group_by !== undefined) return groupedCosts(ctx, group_by, page, per_page, losing);
     const { items, total } = await listCosts(ctx, page, per_page);
     return { costs: items, total, page, per_page };

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import { requirePassword } from '../../runtime/password.js';
+import { setFields } from '../../runtime/set-fields.js';
 import type { UserOutcome, UserRef, UserRight, UserRow } from '../../store/access/users.js';
 import type { Store } from '../../store/store.js';
 import type { Ctx } from '../context.js';
@@ -112,9 +113,7 @@ export async function changeUser(
     enabled: active,
   };
   requireDone(await ctx.store.users.change(before.id, change, true), before.name);
-  const fields = Object.entries({ right, may_approve, password, active }).flatMap(([field, value]) =>
-    value === undefined ? [] : [field],
-  );
+  const fields = setFields({ right, may_approve, password, active });
   ctx.events.emit({ name: 'user.updated', facts: { user_id: before.id, user_name: before.name, fields } });
   const link = password === null ? await makeLoginLink(ctx, before.id, INVITATION_MS) : {};
   return { data: userView(await known(ctx, before.id)), ...link };

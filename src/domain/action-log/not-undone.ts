@@ -2,6 +2,10 @@
 
 import type { ActionRow } from '../../store/action-log/action-log.js';
 
+export const GONE = 'What was deleted is gone.';
+export const NO_IMAGE = 'What it was before is not in the log.';
+export const NO_CHANGE = 'It was so before: nothing changed.';
+export const NOT_DONE = 'It was not done, so there is nothing to undo.';
 const ONLY_A_PERSON = 'a person does so on the page.';
 const again = (how: string) => `What it was before is not in the log: ${how}`;
 
@@ -49,16 +53,11 @@ const REASONS: Readonly<Record<string, string>> = {
   'rollout *': 'The course of a rollout stays: pause, resume or abort it.',
   'job cancelled': 'A job that was cancelled does not go on: make the call again.',
   'client updated': again('update-client-v1 changes it.'),
-  deleted: 'What was deleted is gone.',
+  deleted: GONE,
   created: 'set-post-status-v1 moves it to the trash.',
   'rolled-back':
     'A roll-back stays: what it removed may have broken the site. To update again, lift its quarantine with lift-quarantine-v1.',
 };
-
-export const GONE = REASONS.deleted as string;
-export const NO_IMAGE = 'What it was before is not in the log.';
-export const NO_CHANGE = 'It was so before: nothing changed.';
-export const NOT_DONE = 'It was not done, so there is nothing to undo.';
 
 /** Of an entry that says nothing of what was before. */
 export function reasonNotUndone({ context, action }: Pick<ActionRow, 'context' | 'action'>): string {

@@ -3,6 +3,7 @@
 import type { AuditStrategyChoice } from '../../../schemas/audit.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import { setFields } from '../../runtime/set-fields.js';
 import type { AuditChoice, AuditRow, AuditSite, AuditStatus, AuditStrategy } from '../../store/audits/audits.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
@@ -114,7 +115,7 @@ export async function chooseForSite(
     strategy: change.strategy === undefined ? before.strategy : change.strategy,
     schedule: change.schedule === undefined ? before.schedule : change.schedule,
   });
-  const fields = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const fields = setFields(change);
   ctx.events.emit({ name: 'site.audits_chosen', site_id: site.id, facts: { fields } });
 }
 

@@ -50,7 +50,7 @@ export async function groupedCosts(
 }
 
 /** Throws `svc_invalid_input` if what loses is asked for of neither clients nor sites. */
-export function requireOwners(by: (typeof COST_GROUPS)[number] | undefined, losing: boolean): void {
+export function checkLosing(by: (typeof COST_GROUPS)[number] | undefined, losing: boolean): void {
   if (!losing || by === 'client' || by === 'site') return;
   throw new ServiceError('svc_invalid_input', 'losing is about clients or sites. Nothing was read.', {
     field: 'losing',

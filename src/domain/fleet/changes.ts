@@ -74,7 +74,7 @@ async function countChanges(ctx: Ctx, input: ChangeSearchInput, by: ChangeGroup)
   };
 }
 
-/** What nobody told of the sites: their own logs begin later, or there are none. Empty if all is known. */
+/** Sites whose changes are unknown, for the whole time or a part of it: they have no log of their own, or it begins later. */
 async function notKnown(ctx: Ctx, query: ChangeQuery): Promise<{ not_known?: string[] }> {
   if (!query.sources.includes('wpadmin') || !isOnSites(query)) return {};
   const { sites, without, later, last_begins } = await ctx.store.changeSearch.coverage(query);

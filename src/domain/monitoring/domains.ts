@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import { setFields } from '../../runtime/set-fields.js';
 import type { DomainFilter, DomainStatus, SiteDomainRow } from '../../store/monitoring/domains.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
@@ -153,7 +154,7 @@ export async function enterDomain(
     // If no registry can be asked, the next lookup may be a month away: expiry alerts are raised at these times.
     Math.min(known?.next_check_at ?? now, now + dueIn(expiry_date, now)),
   );
-  const fields = Object.entries(dates).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const fields = setFields(dates);
   ctx.events.emit({ name: 'site.domain_entered', site_id: site.id, facts: { domain_name: name, fields } });
   return getDomain(ctx, site.id);
 }

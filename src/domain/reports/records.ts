@@ -22,7 +22,7 @@ export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: Re
   const { site, segment, from, to, actions } = question;
   const [{ items, counts, any }, last] = await Promise.all([
     ctx.store.reportData.records(site.id, segment, from, to, MAX_ROWS + 1),
-    segment === 'backups' ? lastBackup(ctx, site.id) : '',
+    segment === 'backups' ? lastBackup(ctx, site.id) : null,
   ]);
   if (!any && segment === 'feedback_tool') return taskFindings(ctx, question, spec);
   if (!any && spec.thirdParty) throw notThere(segment, site.id);
@@ -33,7 +33,7 @@ export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: Re
     return {
       name: action,
       title: spec.title,
-      // That nobody reported any does not mean that there were none.
+      // Unknown, unless something was recorded at some time.
       count: any ? (counts.get(action) ?? 0) : null,
       countToken: `${of}.count`,
       tokens: {
@@ -51,17 +51,17 @@ export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: Re
   const values = figuresOf(spec, shown, question);
   const truncated = items.length > MAX_ROWS;
   if (!any) {
-    const unwatched = `Not known: nothing was ever recorded for this site.${last}`;
+    const unwatched = ['Not known: nothing was ever recorded for this site.', last ?? []].flat().join(' ');
     return { sections, values, notes: [unwatched], truncated, unwatched };
   }
-  const notes = [...(items.length > 0 ? [] : ['Nothing was recorded in the range.']), ...(last ? [last.trim()] : [])];
+  const notes = [items.length > 0 ? [] : 'Nothing was recorded in the range.', last ?? []].flat();
   return { sections, values, notes, truncated };
 }
 
-/** What syncs tell of a site's backups, as a further sentence. */
+/** What syncs tell of a site's backups, as a sentence. */
 async function lastBackup(ctx: Ctx, siteId: number): Promise<string> {
   const [known] = await ctx.store.canaries.backups([siteId]);
-  return known === undefined ? ' No backup is known.' : ` Last known backup: ${isoTime(known.last_backup * 1000)}.`;
+  return known === undefined ? 'No backup is known.' : `Last known backup: ${isoTime(known.last_backup * 1000)}.`;
 }
 
 type Facts = Record<string, unknown>;

@@ -57,12 +57,13 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
     sites.map(async (site) => {
       try {
         const found = await reportsOf(ctx, site, { ...range, segments, format: 'normal' });
+        const reports = withoutRepeated(found.reports);
         const text = [
-          ...withoutRepeated(found.reports).flatMap((report) => linesOf(report, single ? ROWS : 0)),
+          ...reports.flatMap((report) => linesOf(report, single ? ROWS : 0)),
           ...found.errors.map(({ segment, message }) => `${SEGMENT_CONTENT[segment]}: left out. ${message}`),
         ].join('\n');
         const link = linkOf(ctx, site, range, query.segments);
-        return { report: { site_id: site.id, url: site.url, text, link }, found: withoutRepeated(found.reports) };
+        return { report: { site_id: site.id, url: site.url, text, link }, found: reports };
       } catch (error) {
         if (single || !(error instanceof ServiceError)) throw error;
         return { error: { site_id: site.id, code: error.code as string, message: error.message } };

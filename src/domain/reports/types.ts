@@ -85,7 +85,7 @@ export interface Findings {
   /** What a reader must know: why something is empty, or how current it is. */
   notes: string[];
   truncated: boolean;
-  /** The one of the notes which says that something is not known, because nobody watched it then, or not all the time. */
+  /** The note that says what is unknown, for the whole range or a part of it. */
   unwatched?: string;
 }
 

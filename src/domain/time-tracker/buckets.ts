@@ -4,6 +4,7 @@ import type { bucketFields } from '../../../schemas/time.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { timestampOf } from '../../runtime/iso-time.js';
+import { setFields } from '../../runtime/set-fields.js';
 import { dayStart, wordpressTime } from '../../runtime/time-zones.js';
 import type { BucketFields, BucketFilter, BucketRow, Recurrence } from '../../store/time-tracker/buckets.js';
 import type { Ctx } from '../context.js';
@@ -107,7 +108,7 @@ export async function changeBucket(ctx: Ctx, id: number, change: BucketChange): 
   };
   const bucket = await changing(() => ctx.store.timeBuckets.update(id, fields, change.client_ids, ctx.clock.now()));
   if (bucket === undefined) throw bucketNotFound(id);
-  const sent = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const sent = setFields(change);
   ctx.events.emit({ name: 'bucket.updated', facts: { bucket_id: id, title: bucket.title, fields: sent } });
   return single(ctx, bucket);
 }

@@ -1,6 +1,7 @@
 /** Settings of the time tracker; those of a client override the global ones (REST §6.9.1). */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { setFields } from '../../runtime/set-fields.js';
 import type { TimeSettings, TimeSettingsChange } from '../../store/time-tracker/settings.js';
 import type { Ctx } from '../context.js';
 import { withStorageError } from '../storage-messages.js';
@@ -40,7 +41,7 @@ export async function changeTimeSettings(
   await withStorageError('svc_operation_failed', 'The settings were not changed.', () =>
     ctx.store.timeSettings.change(clientId, change),
   );
-  const fields = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const fields = setFields(change);
   const group = clientId === null ? 'time-tracker' : `time-tracker of client ${clientId}`;
   ctx.events.emit({ name: 'settings.changed', facts: { group, fields } });
   return timeSettings(ctx, clientId);

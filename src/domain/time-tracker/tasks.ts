@@ -6,6 +6,7 @@ import type { taskFields } from '../../../schemas/time.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { timestampOf } from '../../runtime/iso-time.js';
+import { setFields } from '../../runtime/set-fields.js';
 import { dayEnd, dayStart } from '../../runtime/time-zones.js';
 import type { TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
 import { type DayRange, requireRange } from '../content/day-range.js';
@@ -134,7 +135,7 @@ export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promi
   const after = await findTask(ctx, id);
   if (!done)
     throw transition(after.status, 'The task has been changed by someone else in the meantime. Nothing changed.');
-  const sent = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const sent = setFields(change);
   ctx.events.emit({ name: 'task.updated', facts: { task_id: id, title: after.title, fields: sent } });
   return after;
 }

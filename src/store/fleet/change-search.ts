@@ -146,17 +146,26 @@ function ofSites({ site_ids }: Pick<ChangeQuery, 'site_ids'>): Fragment {
   return site_ids?.length === 1 ? equal('c.site_id', site_ids[0]) : among('c.site_id', site_ids);
 }
 
+function given(value: unknown, condition: string, ...args: Value[]): Fragment {
+  return value === undefined ? fragment('') : fragment(` AND (${condition})`, ...args);
+}
+
+/** Sites of the client, and with the tag, that a query names; `site` is the column of their id. */
+function ofOwners({ client_id, tag_id }: ChangeQuery, site: string): Fragment {
+  return join([
+    given(client_id, `${site} IN (SELECT id FROM site WHERE client_id = ?)`, client_id ?? null),
+    given(tag_id, `${site} IN (SELECT site_id FROM site_tag WHERE tag_id = ?)`, tag_id ?? null),
+  ]);
+}
+
 /** What the changes of a table have to fulfil, besides their kind and action. */
 function conditionOf(table: Table, query: ChangeQuery, span: Span): Fragment {
-  const { actor, item, failed, role, client_id, tag_id } = query;
-  const given = (value: unknown, condition: string, ...args: Value[]) =>
-    value === undefined ? fragment('') : fragment(` AND (${condition})`, ...args);
+  const { actor, item, failed, role } = query;
   return join([
     within(table, span),
     fragment(table.except),
     ofSites(query),
-    given(client_id, 'c.site_id IN (SELECT id FROM site WHERE client_id = ?)', client_id ?? null),
-    given(tag_id, 'c.site_id IN (SELECT site_id FROM site_tag WHERE tag_id = ?)', tag_id ?? null),
+    ofOwners(query, 'c.site_id'),
     given(actor, holds(table.actor), actor ?? null),
     given(item, `${holds(table.item)} OR ${holds('c.slug')}`, item ?? null, item ?? null),
     given(failed, `${table.code} ${failed === true ? '<>' : '='} ''`),
@@ -233,14 +242,9 @@ export function createChangeSearch(db: Db, aside: Reads) {
     },
 
     /** Of how many of the sites that a query covers there is a log of their own, as far back as it asks. */
-    async coverage({ since, site_ids, client_id, tag_id }: ChangeQuery): Promise<LogCoverage> {
-      const where = join([
-        among('s.id', site_ids),
-        client_id === undefined ? fragment('') : fragment(' AND s.client_id = ?', client_id),
-        tag_id === undefined
-          ? fragment('')
-          : fragment(' AND s.id IN (SELECT site_id FROM site_tag WHERE tag_id = ?)', tag_id),
-      ]);
+    async coverage(query: ChangeQuery): Promise<LogCoverage> {
+      const where = join([among('s.id', query.site_ids), ofOwners(query, 's.id')]);
+      const since = query.since / 1000;
       const [rows = []] = await aside.read([
         sql(
           `WITH begun AS MATERIALIZED (
@@ -248,8 +252,8 @@ export function createChangeSearch(db: Db, aside: Reads) {
            SELECT count(*) AS sites, count(*) FILTER (WHERE begins IS NULL) AS without, count(*) FILTER (WHERE begins > ?) AS later,
              max(begins) FILTER (WHERE begins > ?) * 1000 AS last_begins FROM begun`,
           ...where.args,
-          since / 1000,
-          since / 1000,
+          since,
+          since,
         ),
       ]);
       const row = rows[0] as LogCoverage | undefined;

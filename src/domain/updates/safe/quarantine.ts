@@ -184,8 +184,7 @@ export async function setQuarantineScope(
   const row = await ctx.store.quarantine.setScope(key, scope, ctx.actor.name, reason);
   if (row === undefined)
     throw notQuarantined(type, slug, version, ' For a version that broke no site: ignore-update-everywhere-v1.');
-  const facts = { type, slug, version, scope, by: ctx.actor.name, reason };
-  ctx.events.emit({ name: 'version.scope_changed', facts, changed: changeOf(version, before, stateOf(row)) });
+  tellScope(ctx, { type, slug, version }, before, row);
   return view(row);
 }
 
@@ -239,6 +238,16 @@ export async function restoreQuarantine(
   const isOver = state.fleet_until !== null && state.fleet_until <= ctx.clock.now();
   const row = await ctx.store.quarantine.restore(key, isOver ? { ...state, scope: 'site', fleet_until: null } : state);
   if (row === undefined) throw notQuarantined(type, slug, version);
+  tellScope(ctx, { type, slug, version }, before, row);
+}
+
+/** Tells where a version is quarantined now, and where it was. */
+function tellScope(
+  ctx: Ctx,
+  { type, slug, version }: { type: UpdateType; slug: string; version: string },
+  before: QuarantineState,
+  row: QuarantineRow,
+): void {
   const facts = { type, slug, version, scope: row.scope, by: ctx.actor.name, reason: row.scope_reason ?? '' };
   ctx.events.emit({ name: 'version.scope_changed', facts, changed: changeOf(version, before, stateOf(row)) });
 }
