@@ -4,7 +4,8 @@
  */
 
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
@@ -21,19 +22,33 @@ interface Outcome {
   failed: string[];
 }
 
+/** What the checks that failed say, which the summary leaves out. */
+function failures(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('checks.json'))
+    .flatMap((path) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as Record<string, unknown>[])
+    .filter(({ status }) => status === 'FAILURE')
+    .map(({ id, errorMessage }) => `${id}: ${errorMessage}`);
+}
+
 function run(url: string, revision: string, folder: string): Promise<Outcome> {
   const options = ['server', '--url', url, '--requirements', revision, '--expected-failures', expected, '-o', folder];
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--import', at('./node20.mjs'), suite, ...options],
+      ['--import', at('./preload.mjs'), suite, ...options],
       { maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const summary = stdout.slice(stdout.indexOf('=== SUMMARY ==='));
         const named = (mark: string) =>
           [...summary.matchAll(new RegExp(`^${mark} ([\\w-]+):`, 'gm'))].map((m) => m[1] ?? '');
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-        resolve({ code, output: `${summary}\n${stderr}`, passed: named('✓'), failed: named('✗') });
+        resolve({
+          code,
+          output: [summary, ...(code === 0 ? [] : failures(folder)), stderr].join('\n'),
+          passed: named('✓'),
+          failed: named('✗'),
+        });
       },
     );
   });
