@@ -9,12 +9,14 @@ import listIncidents from './list-incidents-v1.js';
 import listMonitors from './list-monitors-v1.js';
 import listRuns from './list-runs-v1.js';
 import retryRun from './retry-run-v1.js';
+import updateMonitors from './update-monitors-v1.js';
 
 export const monitoring: readonly Operation[] = [
   listIncidents,
   acknowledgeIncident,
   listMonitors,
   checkMonitor,
+  updateMonitors,
   listCertificates,
   listDomains,
   listAlerts,

@@ -24,6 +24,19 @@ export type MonitorChange = {
 } & { active?: 0 | 1 | null | undefined };
 
 export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {
+  const { row, global, columns, after } = await changedMonitor(ctx, siteId, change);
+  await ctx.store.monitors.saveSettings(
+    siteId,
+    columns,
+    { active: global.active ? 1 : 0, interval_min: global.interval },
+    ctx.clock.now(),
+  );
+  ctx.events.emit({ name: 'monitor.changed', site_id: siteId, facts: { fields: Object.keys(columns) } });
+  return { ...settingsView(after), useglobal: followedSettings({ ...row, ...columns }) };
+}
+
+/** What a change makes of a monitor, without making it. Throws for a keyword that is missing then. */
+export async function changedMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {
   const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
   const columns = Object.fromEntries(
     Object.entries(change)
@@ -35,14 +48,7 @@ export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChang
   );
   const after = effectiveSettings({ ...row, ...columns }, global);
   requireKeyword(after);
-  await ctx.store.monitors.saveSettings(
-    siteId,
-    columns,
-    { active: global.active ? 1 : 0, interval_min: global.interval },
-    ctx.clock.now(),
-  );
-  ctx.events.emit({ name: 'monitor.changed', site_id: siteId, facts: { fields: Object.keys(columns) } });
-  return { ...settingsView(after), useglobal: followedSettings({ ...row, ...columns }) };
+  return { row, global, columns, before: effectiveSettings(row, global), after };
 }
 
 const MINUTE_MS = 60_000;

@@ -103,6 +103,9 @@ export const ASKED: Readonly<Record<string, string>> = {
     'how long down outages outage downtime offline down was were night days when failures unavailable last history',
   'acknowledge-incident': 'know known seen outage stop reminding remind quiet mark working somebody note downtime',
   'list-monitors': 'uptime availability watched up down percent response time monitoring',
+  'update-monitors':
+    'interval every minutes check often keyword word set change configure monitoring monitor pause maintenance timeout retries settings',
+  'withdraw-approval': 'cancel take back own request waiting approval no longer needed',
   'check-monitor': 'uptime check now immediately certificate domain look again recheck test',
   'list-certificates': 'expiry expired ending ssl https tls expire expiring soon run out certificate valid',
   'list-domains': 'expiry expired ending expire renewal renew run out registrar registration dates when domain name',

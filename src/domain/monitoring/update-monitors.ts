@@ -1,0 +1,78 @@
+/** Changes the monitors of named sites: their own settings, and a pause while somebody works on them. */
+
+import { asServiceError, ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { chooseSites } from '../actions/run-on-sites.js';
+import type { Ctx } from '../context.js';
+import type { SiteRef } from '../sites/resolve.js';
+import { changedMonitor, editMonitor, type MonitorChange, maintain } from './edit.js';
+
+interface MonitorsInput extends MonitorChange {
+  site_ids_or_domains: readonly SiteRef[];
+  /** Settings that follow the global ones from now on. */
+  follow: readonly (keyof MonitorChange)[];
+  /** From now; 0 ends it. */
+  maintenance_minutes?: number | undefined;
+  dry_run: boolean;
+}
+
+/** Maximum number of sites and errors listed. */
+const MOST_SITES = 50;
+const MOST_ERRORS = 20;
+const MINUTE_MS = 60_000;
+
+/** A site that fails is an error of the answer. Throws `svc_invalid_input`, and if no site is usable `svc_site_not_found`. */
+export async function updateMonitors(ctx: Ctx, input: MonitorsInput) {
+  const { site_ids_or_domains: refs, follow, maintenance_minutes: minutes, dry_run, ...settings } = input;
+  const change: MonitorChange = { ...settings, ...Object.fromEntries(follow.map((name) => [name, null])) };
+  const twice = follow.find((name) => settings[name] !== undefined);
+  if (twice !== undefined) throw invalid(twice, `${twice} is set and also in follow`, 'Name it once.');
+  const names = Object.entries(change).filter(([, value]) => value !== undefined);
+  if (names.length === 0 && minutes === undefined)
+    throw invalid('interval', 'Nothing is to be changed', 'Send a setting, follow or maintenance_minutes.');
+  const selection = await chooseSites(ctx, refs, { failWhenNothingResolves: true });
+  const changed: { site_id: number; url: string; changes: string[] }[] = [];
+  const errors = [...selection.errors];
+  for (const site of selection.sites) {
+    try {
+      const changes = await changeOne(ctx, site, change, { minutes, dry_run });
+      if (changes.length > 0) changed.push({ site_id: site.id, url: site.url, changes });
+    } catch (error) {
+      const { code, message } = asServiceError(error);
+      if (code === 'svc_internal_error') throw error;
+      errors.push({ identifier: selection.identifiers.get(site.id) ?? site.id, site_id: site.id, code, message });
+    }
+  }
+  return {
+    ...(dry_run ? { dry_run } : {}),
+    changed: changed.slice(0, MOST_SITES),
+    total_changed: changed.length,
+    total_unchanged: selection.sites.length - changed.length - (errors.length - selection.errors.length),
+    errors: errors.slice(0, MOST_ERRORS),
+    total_errors: errors.length,
+  };
+}
+
+/** What changes on a site, in words; empty = it is so already. */
+async function changeOne(
+  ctx: Ctx,
+  { id }: SiteRow,
+  change: MonitorChange,
+  { minutes, dry_run }: { minutes: number | undefined; dry_run: boolean },
+): Promise<string[]> {
+  const { before, after } = await changedMonitor(ctx, id, change);
+  const changes = (Object.keys(after) as (keyof typeof after)[]).flatMap((name) => {
+    const [from, to] = [before[name], after[name]].map((value) => JSON.stringify(value));
+    return from === to ? [] : [`${name} ${from} to ${to}`];
+  });
+  if (changes.length > 0 && !dry_run) await editMonitor(ctx, id, change);
+  if (minutes === undefined) return changes;
+  if (!dry_run) await maintain(ctx, id, minutes);
+  const until = isoTime(ctx.clock.now() + minutes * MINUTE_MS);
+  return [...changes, minutes === 0 ? 'maintenance ends' : `maintenance until ${until}`];
+}
+
+function invalid(field: string, what: string, advice: string): ServiceError {
+  return new ServiceError('svc_invalid_input', `${field}: ${what}. Nothing changed.`, { field, advice });
+}
