@@ -205,7 +205,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   let closeHttp = () => {};
   let core: Promise<McpCore> | undefined;
   const mcp = () => {
-    core ??= openMcp(config, { log, clock, invoke: call });
+    core ??= openMcp(config, { log, clock, invoke: call, pageUrl: () => baseUrl });
     return core;
   };
 
@@ -329,9 +329,13 @@ async function openReader(
 }
 
 /** One core for all connections: a call that lost its client on one connection can be found from another. */
-export async function openMcp(config: Config, parts: { log: Log; clock: Clock; invoke: Invoke }): Promise<McpCore> {
+export async function openMcp(
+  config: Config,
+  parts: { log: Log; clock: Clock; invoke: Invoke; pageUrl?: () => string },
+): Promise<McpCore> {
   const { createMcpCore } = await import('../surfaces/mcp/core.js');
   return createMcpCore({
+    pageUrl: () => config.base_url ?? localUrl(config),
     ...parts,
     operations: allOperations,
     readOnly: config.read_only,

@@ -6,6 +6,7 @@ import type { GroupedOperation } from '../../operation/operation.js';
 import { invalidInput } from '../../runtime/errors.js';
 import type { Toolset } from '../../runtime/toolsets.js';
 import { ASKED } from './asked.js';
+import { placeOf } from './by-people.js';
 import { RUN_OPERATION } from './messages.js';
 import type { JsonObject } from './tool-result.js';
 
@@ -55,7 +56,7 @@ function searchTool(toolsets: readonly Toolset[]): Tool {
     inputSchema: {
       type: 'object',
       properties: {
-        query: { type: 'string', description: 'What to do, such as: add tag, delete plugin.' },
+        query: { type: 'string', description: 'What to do: add tag, delete plugin.' },
         limit: { type: 'integer', maximum: MOST_FOUND, default: FOUND },
       },
     },
@@ -64,19 +65,10 @@ function searchTool(toolsets: readonly Toolset[]): Tool {
       properties: {
         operations: {
           type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              operation: { type: 'string' },
-              about: { type: 'string' },
-              effect: { type: 'string', enum: ['read', 'write', 'destroy'], default: 'read' },
-              idempotent: { type: 'boolean' },
-              input_schema: { type: 'object' },
-            },
-            required: ['operation', 'about'],
-          },
+          items: { type: 'object' },
         },
         total: { type: 'integer' },
+        note: { type: 'string' },
       },
       required: ['operations', 'total'],
     },
@@ -88,13 +80,12 @@ function runTool(reads: boolean): Tool {
   return {
     name: RUN_OPERATION,
     title: 'Run an operation',
-    description:
-      'Runs an operation found by search-operations. Destructive ones take dry_run or confirm in their input. Ask the user before you confirm.',
+    description: 'Runs an operation found by search-operations. Ask the user before you confirm.',
     inputSchema: {
       type: 'object',
       properties: {
         operation: { type: 'string', description: 'Its name.' },
-        input: { type: 'object', description: 'As described in its input_schema.' },
+        input: { type: 'object', description: 'As its input_schema says.' },
       },
       required: ['operation'],
     },
@@ -121,8 +112,16 @@ export function operationCall(args: unknown): { name: string; input: unknown } {
   return { name: operation, input };
 }
 
-/** Operations that match a query, best first, with input schema and hints; without a query, names and titles of all. */
-export function searchOperations(visible: readonly GroupedOperation[], toolOf: ToolOf, args: unknown): JsonObject {
+/**
+ * Operations that match a query, best first, with input schema and hints; without a query, names and titles of all. Of what
+ * only people do, where they do it.
+ */
+export function searchOperations(
+  visible: readonly GroupedOperation[],
+  toolOf: ToolOf,
+  args: unknown,
+  baseUrl: string,
+): JsonObject {
   const { query = '', limit = FOUND, ...others } = recordOf(args, SEARCH_OPERATIONS);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
@@ -138,6 +137,8 @@ export function searchOperations(visible: readonly GroupedOperation[], toolOf: T
     });
     return { operations, total: operations.length };
   }
+  const note = placeOf(words, wordsOf, baseUrl);
+  if (note !== undefined) return { note, operations: [], total: 0 };
   const found = ranked(visible, words);
   const operations = found.slice(0, limit as number).map((operation) => described(operation, toolOf));
   return { operations, total: found.length };

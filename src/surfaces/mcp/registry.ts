@@ -57,6 +57,8 @@ export interface RegistryParts {
   /** Largest output in estimated tokens. */
   maxTokens?: number;
   clock: Clock;
+  /** The address of the page, without a trailing slash. */
+  pageUrl?: () => string;
 }
 
 export interface ToolRegistry {
@@ -311,7 +313,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     async callTool(name, args, caller, elicitation) {
       try {
         if (name === SEARCH_OPERATIONS && findsMore(caller.actor)) {
-          const output = searchOperations(visibleTo(caller.actor), shown, args ?? {});
+          const output = searchOperations(visibleTo(caller.actor), shown, args ?? {}, parts.pageUrl?.() ?? '');
           return successResult({ output, text: JSON.stringify(output) });
         }
         const runs = name === RUN_OPERATION && findsMore(caller.actor);
