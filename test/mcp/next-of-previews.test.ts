@@ -20,7 +20,7 @@ async function tool(name: string, input: object = {}): Promise<Answer & { said: 
 }
 /** The call that a text names after these words, as it stands there. */
 const callIn = (text: string, words: string) => {
-  const found = new RegExp(`${words}: svc-([a-z-]+)-v1 (\\{.*\\})`).exec(text);
+  const found = new RegExp(`${words}[^:\\n]*: svc-([a-z-]+)-v1 (\\{.*\\})`).exec(text);
   return found === null ? undefined : ([found[1] as string, JSON.parse(found[2] as string) as object] as const);
 };
 const NEXT = 'Next, once the user has agreed';

@@ -72,7 +72,11 @@ describe.each(['svc-run-updates-v1', 'svc-update-all-v1'])('%s on 2,000 sites', 
     expect(truncated).toContain(`${would_update.length} of ${applied} would_update`);
     expect(truncated).not.toContain('was done;');
     expect(truncated).toContain('Read all: svc-list-updates-v1 {}');
-    expect(texts.at(-1)).toBe(`Next, once the user has agreed: ${name} {}`);
+    const { total_errors, errors } = answer as never as { total_errors?: number; errors: object[] };
+    const left = `that what is in errors (${total_errors ?? errors.length}) is left out`;
+    expect(texts.at(-1)).toBe(
+      `Next, once the user has agreed ${left} (else mend that first, and preview again): ${name} {}`,
+    );
   });
 
   it('counts one item by its levels', async () => {

@@ -36,12 +36,26 @@ export function nextCall(answered: Answered): string | undefined {
     // What turns the pages of a preview is no part of the call.
     const { dry_run: _, page: _page, ...given } = args;
     if (doesNothing(output)) return undefined;
-    return call(answered, 'Next, once the user has agreed', operation.id, agreed(given, answered));
+    return call(
+      answered,
+      `Next, once the user has agreed${provisoOf(operation.id, output)}`,
+      operation.id,
+      agreed(given, answered),
+    );
   }
   if (typeof output.job_id === 'string' && operation.id !== JOB_STATUS)
     return answered.offers(JOB_STATUS) ? call(answered, 'Next', JOB_STATUS, { job_id: output.job_id }) : undefined;
   const page = nextPage(answered);
   return page === undefined ? undefined : call(answered, 'Next page', operation.id, { ...args, ...page });
+}
+
+/** What a preview leaves open: what failed and so is no part of the call, and that a person has to approve it. */
+function provisoOf(id: string, { errors, total_errors, needs_approval }: JsonObject): string {
+  const failed = typeof total_errors === 'number' ? total_errors : Array.isArray(errors) ? errors.length : 0;
+  // What cannot be undone stays so.
+  const mend = id === UNDO ? '' : ' (else mend that first, and preview again)';
+  const left = failed === 0 ? '' : ` that what is in errors (${failed}) is left out${mend}`;
+  return typeof needs_approval === 'string' ? `${left}; it then waits for a person's approval` : left;
 }
 
 /** Whether a preview found nothing to do. */
