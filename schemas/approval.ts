@@ -114,10 +114,28 @@ export const PRESET_RULES: Readonly<Record<Preset, Rules>> = {
   },
 };
 
+/** Of previews. */
+export const needsApproval = once(() =>
+  z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Why the call would wait for a person, or be refused; null = it would not.'),
+);
+
 /** Instead of an operation: the request is to start the plan that a policy made. Approved, it starts at once. */
 export const PLAN_OF_POLICY = 'policy';
 
-export const STATES = ['waiting', 'approved', 'refused', 'used', 'expired', 'replaced', 'not_needed'] as const;
+export const STATES = [
+  'waiting',
+  'approved',
+  'refused',
+  'used',
+  'expired',
+  'replaced',
+  'withdrawn',
+  'not_needed',
+] as const;
 export type ApprovalState = (typeof STATES)[number];
 
 /** A request, as its asker and those who approve see it. */
@@ -127,7 +145,7 @@ export const approvalShape = once(() =>
     state: z
       .enum(STATES)
       .describe(
-        'approved: repeat the call. used: it ran. replaced: what it would do had changed, so it was asked for again. not_needed: others started its plan.',
+        'approved: repeat the call. used: it ran. replaced: what it would do had changed, so it was asked for again. withdrawn: by its asker. not_needed: others started its plan.',
       ),
     operation: z.string(),
     title: z.string(),

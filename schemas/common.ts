@@ -147,7 +147,7 @@ export const queuedFields = once(() => ({
 /** The job on which a timed-out call continues; absent if everything was done. */
 export const continuedFields = once(() => ({ job_id: z.string().optional(), status_url: z.string().optional() }));
 /** The flag of a call on many sites that previews its effects. */
-export const dryRun = once(() => bool().default(false).describe('Preview only.'));
+export const dryRun = once(() => bool().default(false).describe('Preview.'));
 
 /**
  * The two flags of a destructive call. Optional in the schema so that a missing confirm gets its own code

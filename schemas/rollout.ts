@@ -1,6 +1,7 @@
 /** Schemas of plans of updates, and of the rollouts that carry them out. */
 
 import { once } from '../src/runtime/once.js';
+import { needsApproval } from './approval.js';
 import { bool, called, int, list, paged, siteRefs, timestamp, token } from './common.js';
 import { guidanceLines } from './guidance.js';
 import { RUN_ITEM_STATES } from './run.js';
@@ -21,6 +22,7 @@ export const RISKS = [
   'no_roll_back',
   'quarantined_elsewhere',
   'not_in_first_wave',
+  'guidance',
 ] as const;
 
 /** By what canaries are chosen, if not so that they try every version. */
@@ -39,12 +41,15 @@ export const weekdays = () => listOrOne(z.enum(WEEKDAYS)).default([]).describe('
 export const planInput = once(() => ({
   site_ids_or_domains: siteRefs('Empty = all.').default([]),
   types: updateTypes(),
-  slugs: listOrOne(called()).default([]).describe('Slugs or names; empty = all.'),
-  exclude_slugs: listOrOne(called()).default([]).describe('Slugs or names.'),
-  tag_ids: idList().describe('Sites with any of these.'),
-  client_ids: idList().describe('Sites of any of these.'),
+  slugs: listOrOne(called()).default([]).describe('Empty = all.'),
+  exclude_slugs: listOrOne(called()).default([]).describe('Left out.'),
+  tag_ids: idList().describe('With any of these.'),
+  client_ids: idList().describe('Of any of these.'),
+  exclude_sites: siteRefs('Left out.').default([]),
+  exclude_tag_ids: idList().describe('Left out.'),
+  exclude_client_ids: idList().describe('Left out.'),
   level: levels().describe('Size of the step.'),
-  minimum_age_days: int(0, 365).default(0).describe('Since first on offer in the fleet; unknown = too young.'),
+  minimum_age_days: int(0, 365).default(0).describe('Since first on offer; unknown = too young.'),
   only_vulnerable: bool().default(false).describe('Only fixes of known vulnerabilities.'),
   waves: z
     .object({
@@ -52,9 +57,9 @@ export const planInput = once(() => ({
       canary_choice: z.enum(CANARY_CHOICES).optional().describe('Default: try all versions.'),
       canary_tag_ids: idList(),
       canary_sites: siteRefs('Wave 1 is of these.').default([]),
-      sizes: list(int(1, 100_000)).default([]).describe('Sites of wave 2, 3 …; one more has the rest.'),
+      sizes: list(int(1, 100_000)).default([]).describe('Sites of wave 2, 3 …; then the rest.'),
       soak_minutes: int(0, MOST_SOAK).default(60).describe('Between waves.'),
-      approve: bool().default(false).describe('Each next wave waits for approval.'),
+      approve: bool().default(false).describe('Each wave waits for approval.'),
       halt_sites: int(1, 1000).default(3).describe('Halts when so many broke or are down,'),
       halt_percent: int(1, 100).default(20).describe('or updates failed on this share of a wave.'),
     })
@@ -71,12 +76,17 @@ export const planInput = once(() => ({
 const count = () => z.number().int();
 const updateWord = () => z.enum(['core', 'plugin', 'theme', 'translation']);
 
+const protectionTally = () =>
+  z.object({ guard: count(), reinstall: count(), none: count() }).describe('Updates; they add up to all.');
+const riskTally = () => z.array(z.object({ risk: z.enum(RISKS), updates: count(), sites: count() }));
+
 export const planShape = once(() =>
   z.object({
     plan_id: z.string(),
     digest: z.string(),
     expires_at: timestamp(),
     summary: z.string().describe('For a person.'),
+    needs_approval: needsApproval(),
     guidance: guidanceLines(),
     sites: count(),
     updates: count(),
@@ -106,8 +116,9 @@ export const planShape = once(() =>
       }),
     ),
     more_items: count().describe('Not in by_item.'),
-    protection: z.object({ guard: count(), reinstall: count(), none: count() }).describe('Sites.'),
-    risks: z.array(z.object({ risk: z.enum(RISKS), updates: count(), sites: count() })),
+    protection: protectionTally(),
+    cannot_be_rolled_back: count().describe('By a guard: reinstall and none.'),
+    risks: riskTally(),
     left_out: z.array(z.object({ reason: z.string(), updates: count(), sites: count(), site_ids: z.array(count()) })),
     ...paged(),
   }),
@@ -116,7 +127,7 @@ export const planShape = once(() =>
 /** What a plan would say that is not kept, and so cannot be started. */
 export const previewShape = once(() =>
   planShape().omit({
-    ...{ plan_id: true, digest: true, expires_at: true },
+    ...{ plan_id: true, digest: true, expires_at: true, needs_approval: true },
     ...{ items: true, total: true, page: true, per_page: true },
   }),
 );
@@ -208,5 +219,8 @@ export const startShape = once(() =>
     waves: count(),
     sites: count(),
     updates: count(),
+    protection: protectionTally().optional(),
+    risks: riskTally().optional().describe('As they are now.'),
+    unguarded_sites: count().optional(),
   }),
 );

@@ -3,6 +3,7 @@
 import { once } from '../src/runtime/once.js';
 import type { Change } from './approval.js';
 import { timestamp } from './common.js';
+import { guidanceLines } from './guidance.js';
 import { siteHead } from './site.js';
 import { aboutUpdates, appliedEntry, applyError, suspectUpdates } from './update.js';
 import { z } from './zod.js';
@@ -61,6 +62,7 @@ export const safeUpdate = once(() =>
     suspects: suspectUpdates(),
     errors: z.array(applyError()),
     notices: z.array(z.string()),
+    guidance: guidanceLines(),
   }),
 );
 

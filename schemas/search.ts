@@ -66,11 +66,11 @@ export const days = () => int(0, 36_500).optional();
 
 /** Filters of lists and runs of updates. */
 export const offerFilters = once(() => ({
-  search: searchText().describe('Part of its slug or name.'),
+  search: searchText().describe('In its slug or name.'),
   slug: called().optional().describe('One slug or name.'),
-  exclude_slugs: listOrOne(called()).default([]).describe('Slugs or names.'),
-  tag_ids: idList().describe('Sites with any of these tags.'),
-  client_ids: idList().describe('Sites of any of these clients.'),
+  exclude_slugs: listOrOne(called()).default([]).describe('Left out.'),
+  tag_ids: idList().describe('With any of these tags.'),
+  client_ids: idList().describe('Of any of these clients.'),
   level: levels().describe('Size of the step.'),
 }));
 

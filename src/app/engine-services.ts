@@ -7,7 +7,7 @@ import { recordedCall } from '../domain/action-log/recorded-call.js';
 import { createActionRecorder } from '../domain/action-log/recorder.js';
 import { createJobRunner } from '../domain/actions/job-runner.js';
 import { createMailListener } from '../domain/alerts/mail/events.js';
-import { approvedChange } from '../domain/approvals/gate.js';
+import { approvedChange, foretold } from '../domain/approvals/gate.js';
 import { createClockStepMonitor } from '../domain/clock-steps.js';
 import { startAbandonedChecks } from '../domain/connection/abandoned-checks.js';
 import { runToolJobs } from '../domain/connection/tool-jobs.js';
@@ -223,6 +223,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       client: caller.client ?? '',
       record: recordedCall,
       change: approvedChange,
+      foretell: foretold,
       signal: caller.signal,
       progress: caller.progress ?? (() => undefined),
       base_url: caller.base_url,

@@ -1,7 +1,7 @@
 /** The context of reading calls in the serving thread, when the engine runs in a separate thread. */
 
 import { recordedCall } from '../domain/action-log/recorded-call.js';
-import { approvedChange } from '../domain/approvals/gate.js';
+import { approvedChange, foretold } from '../domain/approvals/gate.js';
 import type { Ctx } from '../domain/context.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites } from '../outbound/child/port.js';
@@ -46,6 +46,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     locks: createSiteLocks(),
     record: recordedCall,
     change: approvedChange,
+    foretell: foretold,
   };
   return ({ actor, request_id, signal, base_url, client = '', progress = () => undefined }) => ({
     actor,

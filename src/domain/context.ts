@@ -82,6 +82,11 @@ export interface Ctx {
    * `svc_approval_required`, `svc_approval_refused` or `svc_change_not_allowed`.
    */
   readonly change: <T>(ctx: Ctx, call: AskedChange, work: () => Promise<T>) => Promise<T>;
+  /**
+   * Why the call would wait for a person, or be refused, by the rules in force, in words; null: it would happen. Changes
+   * nothing.
+   */
+  readonly foretell: (ctx: Ctx, call: AskedChange) => Promise<string | null>;
   /** Aborted when the caller gave up, or the process is shutting down. */
   readonly signal: AbortSignal;
   /** Reports the progress of a multi-site call to the caller. */

@@ -149,7 +149,8 @@ export interface GroupedOperation extends Operation {
 /** Creates an operation from its definition. Fields that the input does not declare are refused. */
 export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
   const input = once(() => definition.input().strict());
-  const output = once(definition.output);
+  const previews = once(() => definition.effect !== 'read' && 'dry_run' in input().shape);
+  const output = once(() => (previews() ? definition.output().extend(approvalAhead()) : definition.output()));
   const needs = definition.effect === 'read' ? 'read' : 'write';
   const run = definition.effect === 'read' ? definition.run : 'POST';
   const idempotent = definition.effect === 'read' || definition.idempotent;
@@ -163,6 +164,14 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     return fastParse()(raw ?? {}) ?? parseInput(input(), raw);
   };
   const serialize = (value: unknown) => fastSerialize()(value) ?? parseOutput(output(), value, definition.id);
+  /** The answer of a preview, with why the call itself would wait for a person. */
+  const previewed = async (parsed: z.output<I>, ctx: Ctx, answer: z.input<O>) => {
+    if (definition.effect === 'read') return serialize(answer);
+    const { title, change } = definition;
+    const called = { ...parsed, dry_run: false, ...(definition.effect === 'destroy' && { confirm: true }) };
+    const plan = async () => (definition.plan === undefined ? answer : definition.plan(called, ctx));
+    return serialize({ ...answer, needs_approval: await ctx.foretell(ctx, { title, input: called, change, plan }) });
+  };
   return {
     id: definition.id,
     title: definition.title,
@@ -196,21 +205,26 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
       if (definition.effect === 'destroy') {
         const { confirm, dry_run } = parsed as { confirm?: boolean; dry_run?: boolean };
         if (confirm && dry_run) throw bothConfirmAndDryRun();
-        if (dry_run) return serialize(await definition.preview(parsed, ctx));
+        if (dry_run) return previewed(parsed, ctx, await definition.preview(parsed, ctx));
         await (definition.requireTarget ?? definition.preview)(parsed, ctx);
         if (!confirm) throw confirmationRequired(definition);
       } else if (definition.effect === 'write' && definition.preview !== undefined) {
         const { dry_run } = parsed as { dry_run?: boolean };
-        if (dry_run) return serialize(await definition.preview(parsed, ctx));
+        if (dry_run) return previewed(parsed, ctx, await definition.preview(parsed, ctx));
       }
       const handle = () => definition.handle(parsed, ctx);
       if (definition.effect === 'read') return serialize(await handle());
       const { title, change } = definition;
       const plan = () => planOf(definition, parsed, ctx);
-      return serialize(await ctx.change(ctx, { title, input: parsed, change, plan }, handle));
+      const answer = await ctx.change(ctx, { title, input: parsed, change, plan }, handle);
+      const isPreview = (parsed as { dry_run?: boolean }).dry_run === true;
+      return isPreview ? previewed(parsed, ctx, answer) : serialize(answer);
     },
   };
 }
+
+/** Of previews: why the call would wait for a person. */
+const approvalAhead = () => ({ needs_approval: z.string().nullable().optional() });
 
 /** What a call would do; undefined if that is not known beforehand. */
 async function planOf<I extends AnyObject, O extends AnyObject>(

@@ -235,6 +235,7 @@ type ServiceEvents = { [K in `rollout.${RolloutStep}`]: RolloutFacts } & {
   'approval.approved': ApprovalFacts & { decided_by: string };
   'approval.refused': ApprovalFacts & { decided_by: string };
   'approval.used': ApprovalFacts;
+  'approval.withdrawn': ApprovalFacts;
   'policy.created': PolicyFacts;
   'policy.changed': PolicyFacts;
   'policy.deleted': PolicyFacts;

@@ -74,7 +74,7 @@ const FACTS = {
   monitoring: {
     label: 'Monitoring',
     description: 'Incidents, uptime, certificates, domains, alerts and runs of updates.',
-    max_tokens: 2150,
+    max_tokens: 2500,
     optional: true,
   },
   reports: {
@@ -104,7 +104,7 @@ const FACTS = {
   approvals: {
     label: 'Approvals',
     description: 'Changes that wait for a person to approve them.',
-    max_tokens: 250,
+    max_tokens: 400,
     optional: true,
   },
   rollouts: {

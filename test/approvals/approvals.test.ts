@@ -375,7 +375,10 @@ describe('who may approve', () => {
   it('no assistant: neither over HTTP nor on this machine is there anything to approve with', async () => {
     const stdio = await connect(['2025-11-25', 'stdio'], { ...app.target, actor: localActor('mcp') });
     const names = [await (await app.assistant()).listTools(), await stdio.listTools()].flat().map(({ name }) => name);
-    expect(new Set(names.filter((name) => name.includes('approv')))).toEqual(new Set(['svc-list-approvals-v1']));
+    expect(new Set(names.filter((name) => name.includes('approv')))).toEqual(
+      // One's own request can be withdrawn; that approves nothing.
+      new Set(['svc-list-approvals-v1', 'svc-withdraw-approval-v1']),
+    );
     const id = await tag();
     const asked = await stdio.call('svc-delete-tag-v1', { tag_id: id, confirm: true });
     expect(textOf(asked)).toMatch(/^svc_approval_required/);

@@ -269,12 +269,14 @@ describe('the interface description', () => {
         'Error data {}',
         'Failed [] {}',
         'PostDetail post_custom {} []',
-        ...['', '/{approval_id}', '/{approval_id}/approve', '/{approval_id}/refuse'].flatMap((path) =>
-          ['input', 'plan'].map(
-            (name) =>
-              `/approvals${path} ${path.endsWith('e') ? 'post' : 'get'} data${path === '' ? ' []' : ''} ${name}`,
+        ...['', '', '/approve', '/refuse', '/withdraw']
+          .map((step, at) => (at === 0 ? '' : `/{approval_id}${step}`))
+          .flatMap((path) =>
+            ['input', 'plan'].map(
+              (name) =>
+                `/approvals${path} ${/[a-z]$/.test(path) ? 'post' : 'get'} data${path === '' ? ' []' : ''} ${name}`,
+            ),
           ),
-        ),
         ...['create', 'update', 'delete', 'sync', 'reconnect', 'disconnect', 'suspend', 'unsuspend', 'check'].map(
           (group) => `/sites/batch post ${group} [] error data {}`,
         ),

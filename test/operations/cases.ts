@@ -304,6 +304,7 @@ export const CASES: readonly OperationCase[] = [
   }),
   operation('list-monitors', SITE, {}, site),
   operation('check-monitor', SITE, site, { ...site, what: 'certificate' }),
+  operation('update-monitors', [], { ...few, interval: 15, dry_run: true }, { ...few, maintenance_minutes: 0 }),
   operation('list-certificates', [...SITE, 'svc_module_not_available'], {}, site),
   operation('list-domains', [...SITE, 'svc_module_not_available'], {}, site),
   operation('list-alerts', SITE, {}, site),
@@ -350,6 +351,8 @@ export const CASES: readonly OperationCase[] = [
   // Refused to programs, which these calls are.
   operation('decide-guidance', []),
   operation('list-approvals', [], {}, { states: ['waiting', 'used'] }),
+  // Of requests that wait, of which there are none here.
+  operation('withdraw-approval', []),
   operation('plan-updates', FILTERS, {}, { waves: { canaries: 1 }, window: { from: '01:00', to: '03:00' } }),
   operation(
     'start-rollout',

@@ -409,6 +409,7 @@ describe('delete-client', () => {
     await app.call('suspend-client', { client_id_or_email: id });
     expect(await app.call('delete-client', { client_id_or_email: id, dry_run: true })).toEqual({
       dry_run: true,
+      needs_approval: null,
       deleted: false,
       client_id: id,
       client_name: 'Ada',

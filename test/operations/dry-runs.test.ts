@@ -128,7 +128,7 @@ const tag = async ({ named }: Case) => {
   return id as number;
 };
 const one = ({ one }: Case) => ({ site_id_or_domain: one });
-const rest = ({ dry_run: _, ...others }: Answer) => others;
+const rest = ({ dry_run: _, needs_approval: _ahead, ...others }: Answer) => others;
 
 /** What each operation tells in both, except the four of updates. */
 const PROMISES: Record<string, Promised> = {
@@ -152,6 +152,13 @@ const PROMISES: Record<string, Promised> = {
     }),
     // Only a tag that is there has an id.
     told: (answer) => ({ ...rest(answer), tags: answer.tags?.map(({ name, change }: Answer) => [name, change]) }),
+  },
+  'update-monitors': {
+    input: async (each) => ({
+      site_ids_or_domains: [...each.named, each.one],
+      ...(each.yes ? { interval: 30 } : { follow: ['interval'], maxretries: 2 }),
+    }),
+    told: rest,
   },
   'delete-site-plugins': {
     input: (each) => ({ ...one(each), slugs: each.yes ? [PLUGIN] : [PLUGIN, OTHER, 'no/such.php'] }),

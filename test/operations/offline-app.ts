@@ -37,6 +37,7 @@ export async function offlineApp() {
       actor: { rights: state.rights },
       record: (_ctx: Ctx, _input: unknown, work: () => Promise<unknown>) => work(),
       change: (_ctx: Ctx, _call: unknown, work: () => Promise<unknown>) => work(),
+      foretell: async () => null,
       events: { emit: (event: NewEvent) => events.push({ ...event, at: state.now }) },
     }) as unknown as Ctx;
 

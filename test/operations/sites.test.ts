@@ -355,6 +355,7 @@ describe('update-site and delete-site', () => {
     const before = await app.content();
     expect(await app.call('delete-site', { site_id_or_domain: 1, dry_run: true })).toEqual({
       dry_run: true,
+      needs_approval: null,
       deleted: false,
       site_id: 1,
       site_url: url,

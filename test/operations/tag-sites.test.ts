@@ -39,7 +39,11 @@ describe('tag-sites', () => {
       total_errors: 0,
     };
     const before = await allTags();
-    expect(await support.ask('tag-sites', { ...input, dry_run: true })).toEqual({ dry_run: true, ...change });
+    expect(await support.ask('tag-sites', { ...input, dry_run: true })).toEqual({
+      dry_run: true,
+      needs_approval: null,
+      ...change,
+    });
     expect(await allTags()).toEqual(before);
     expect(await support.tool('tag-sites', input)).toEqual(change);
     expect(await allTags()).toEqual([['2024', 'Staging'], ['2024', 'Staging'], []]);

@@ -177,6 +177,7 @@ describe('delete-tag', () => {
     const site = await app.site('a.example', { tags: [tag_id] });
     expect(await app.call('delete-tag', { tag_id, dry_run: true })).toEqual({
       dry_run: true,
+      needs_approval: null,
       tag_id,
       tag_name: 'Shops',
       sites_affected: 1,

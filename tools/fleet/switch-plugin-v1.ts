@@ -25,8 +25,8 @@ export default defineOperation({
       plugin: z.string().trim().min(1).max(255).describe('Slug or full name.'),
       action: z.enum(['activate', 'deactivate']).describe('What to do.'),
       site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
-      tag_ids: idList().describe('Sites with any of these tags.'),
-      client_ids: idList().describe('Sites of any of these clients.'),
+      tag_ids: idList().describe('With any of these tags.'),
+      client_ids: idList().describe('Of any of these clients.'),
       dry_run: dryRun(),
     }),
 

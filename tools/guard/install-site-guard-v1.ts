@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/install-site-guard-v1',
   title: 'Install the guard on a site',
-  about:
-    'Installs or renews the guard, a must-use plugin, on a site. Updates are then checked, and rolled back if they break the site.',
+  about: 'Installs or renews the guard, a must-use plugin, on a site: updates that break it are then rolled back.',
   effect: 'write',
   change: guardChanges,
   idempotent: true,
@@ -17,7 +16,7 @@ export default defineOperation({
     z.object({
       site_id_or_domain: siteRef(),
       allow_login: bool().optional().describe('Logins by token; default: unchanged.'),
-      dry_run: bool().default(false).describe('Only describes the steps.'),
+      dry_run: bool().default(false).describe('Preview.'),
     }),
 
   output: guardInstall,

@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/lift-quarantine-v1',
   title: 'Lift a quarantine',
-  about: 'Allows a quarantined version to be installed again on every site.',
-  instructions: 'Only when a person asked for it.',
+  about: 'Allows a quarantined version again on every site.',
+  instructions: 'Only if a person asked.',
   effect: 'write',
   change: 'updates',
   idempotent: false,

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-quarantined-versions-v1',
   title: 'List quarantined versions',
-  about: 'Lists versions that broke a site, newest first, and whether they are quarantined there or on every site.',
+  about: 'Versions that broke a site, newest first, and whether they are quarantined there or everywhere.',
   run: 'GET',
   effect: 'read',
 

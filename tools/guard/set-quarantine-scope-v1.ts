@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/set-quarantine-scope-v1',
   title: 'Set where a version is quarantined',
   about: 'Quarantines a version on every site, or only where it broke one.',
-  instructions: 'Only when a person asked for it.',
+  instructions: 'Only if a person asked.',
   effect: 'write',
   change: 'updates',
   idempotent: true,

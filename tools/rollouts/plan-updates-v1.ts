@@ -7,15 +7,15 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/plan-updates-v1',
   title: 'Plan updates in waves',
-  about: 'Plans updates of many sites in waves, with risks and what is left out. Changes nothing.',
+  about: 'Plans updates in waves, with risks and what is left out. Changes nothing.',
   instructions: 'Show the user the summary, then start-rollout-v1 with plan_id and digest.',
   run: 'POST',
   effect: 'read',
   live: true,
 
-  input: () => z.object({ ...planInput(), ...paging(10, 50) }),
+  input: () => z.object({ ...planInput(), ...paging(10, 50) }).omit({ exclude_tag_ids: true }),
 
   output: planShape,
 
-  handle: ({ page, per_page, ...input }, ctx) => planUpdatesOf(ctx, input, page, per_page),
+  handle: ({ page, per_page, ...input }, ctx) => planUpdatesOf(ctx, { ...input, exclude_tag_ids: [] }, page, per_page),
 });

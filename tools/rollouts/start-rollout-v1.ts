@@ -2,7 +2,7 @@ import { confirmation, token } from '../../schemas/common.js';
 import { startShape } from '../../schemas/rollout.js';
 import { z } from '../../schemas/zod.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
-import { previewStart, startRollout } from '../../src/domain/updates/rollouts/start.js';
+import { plannedStart, previewStart, STARTING, startRollout } from '../../src/domain/updates/rollouts/start.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -10,7 +10,8 @@ export default defineOperation({
   title: 'Start a rollout',
   about: 'Carries out a plan, wave by wave, in the background. A plan starts once.',
   effect: 'destroy',
-  change: { kind: 'rollouts', sites: 'planned' },
+  change: STARTING,
+  plan: ({ plan_id, digest }, ctx) => plannedStart(ctx, { plan_id, digest }),
   idempotent: false,
 
   input: () =>

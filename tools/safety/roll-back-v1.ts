@@ -22,7 +22,7 @@ export default defineOperation({
       type: itemType().optional().describe('What the item is.'),
       slug: slug().optional().describe('Exact slug.'),
       to_version: token(100).optional().describe('Default: before the last update.'),
-      hold: bool().default(false).describe('Also quarantine the newer version everywhere.'),
+      hold: bool().default(false).describe('Also quarantine the newer one everywhere.'),
     }),
 
   output: rolledBack,

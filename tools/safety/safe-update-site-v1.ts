@@ -10,9 +10,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/safe-update-site-v1',
   title: 'Update one site safely',
-  about:
-    'Updates a site item by item, checks it before and after each, and rolls back what breaks it. Weaker without a guard.',
-  instructions: 'Start with dry_run: it shows how each item is protected.',
+  about: 'Updates a site item by item, checks it around each, and rolls back what breaks it. Weaker without a guard.',
+  instructions: 'dry_run first: it shows what protects each item.',
   effect: 'write',
   change: 'updates',
   idempotent: false,

@@ -114,7 +114,7 @@ function PlanView({ plan, host, begun }: { plan: Plan; host: Host; begun: (rollo
             .filter((by) => protection[by] > 0)
             .map((by) => (
               <span key={by}>
-                <b>{say.rollout.sites(protection[by])}</b> {say.rollout.protection[by]}
+                <b>{say.rollout.updates(protection[by])}</b> {say.rollout.protection[by]}
               </span>
             ))}
         </p>

@@ -79,7 +79,7 @@ export const say = {
     protection: {
       guard: 'with a guard: what breaks is rolled back',
       reinstall: 'without a guard: the old version can only be reinstalled',
-      none: 'where nothing can be rolled back',
+      none: 'that cannot be rolled back',
     },
     items: 'What is updated',
     moreItems: (count: number) => `and ${count} more`,
@@ -90,6 +90,7 @@ export const say = {
       no_guard: 'No guard on the site',
       no_roll_back: 'Cannot be rolled back',
       quarantined_elsewhere: 'Broke another site',
+      guidance: 'Guidance is about it',
       not_in_first_wave: 'Not tried in the first wave',
     },
     leftOut: 'Left out',

@@ -471,11 +471,15 @@ export const en = {
       no_guard: 'No guard on the site',
       no_roll_back: 'Cannot be rolled back',
       quarantined_elsewhere: 'Broke another site',
+      guidance: 'Guidance is about it',
       not_in_first_wave: 'Not tried in the first wave',
     },
     reason: (reason: string) => {
       const words: Record<string, string> = {
         ignored: 'Ignored',
+        excluded_site: 'Left out, as a site',
+        excluded_tag: 'Left out by their tag',
+        excluded_client: 'Left out by their client',
         too_young: 'Too new',
         automatic_update_off: 'Site takes no automatic updates',
         age_unknown: 'Not known since when it is on offer',
@@ -490,8 +494,6 @@ export const en = {
     /** Why what is ticked cannot be applied in waves. */
     cannot: {
       search: 'In waves: clear the search first, which a plan in waves does not know.',
-      without: 'In waves: a tag cannot be left out.',
-      sites: 'In waves: sites cannot be unticked one by one. Choose them by a tag.',
       single: 'In waves: an item is updated on all sites or on none. Take the single updates in again.',
       nothing: 'In waves: nothing is ticked.',
     },
@@ -1220,6 +1222,7 @@ export const en = {
       used: 'approved and done',
       expired: 'expired',
       replaced: 'replaced by a newer request',
+      withdrawn: 'withdrawn',
       not_needed: 'not needed any more',
     },
     /** Of a call that makes several kinds of changes. */
@@ -1242,6 +1245,7 @@ export const en = {
       return [kinds[kind] ?? kind, on].filter((part) => part !== '').join(': ');
     },
     ownRequest: 'You asked for this yourself, so another person has to decide.',
+    withdraw: 'Withdraw',
     approve: 'Approve',
     refuse: 'Refuse',
     refuseText: 'The call is refused for a day from when it was asked for.',

@@ -67,6 +67,10 @@ function RequestCard({ request }: { request: Request }) {
     await trying(async () => (await answer(api.POST('/approvals/{approval_id}/approve', { ...at, body: {} }))).message);
     refresh('approvals:');
   };
+  const withdraw = async () => {
+    await trying(async () => (await answer(api.POST('/approvals/{approval_id}/withdraw', at))).message);
+    refresh('approvals:');
+  };
   return (
     <Card id={approval_id} title={sites === null || sites === 0 ? title : t.approvals.onSites(title, sites)}>
       <p class="muted">
@@ -83,6 +87,13 @@ function RequestCard({ request }: { request: Request }) {
       )}
       <Plan request={request} />
       {state === 'waiting' && own && <p>{t.approvals.ownRequest}</p>}
+      {(state === 'waiting' || state === 'approved') && own && (
+        <div class="row decide">
+          <Button icon={X} label={`${t.approvals.withdraw}: ${title}`} onClick={withdraw}>
+            {t.approvals.withdraw}
+          </Button>
+        </div>
+      )}
       {state === 'waiting' && may && !own && (
         <div class="row decide">
           <Button kind="main" icon={Check} label={`${t.approvals.approve}: ${title}`} onClick={approve}>
@@ -165,6 +176,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'queued',
   'deleted',
   'digest',
+  'protection',
   'already_started',
   'data',
   'total_errors',

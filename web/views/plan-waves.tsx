@@ -24,16 +24,16 @@ interface Body {
   client_ids?: number[];
   tag_ids?: number[];
   exclude_slugs?: string[];
+  exclude_tag_ids?: number[];
+  exclude_sites?: number[];
 }
 type Planned = paths['/updates/plans']['post']['responses'][200]['content']['application/json']['plan'];
 
 /** What is ticked, as a plan takes it; or why it cannot be said to a plan, which must never have more than is ticked. */
 function choiceOf(filters: Filters, { items, sites }: Choice): { body: Body } | { reason: string } {
   const left = [...items.values()];
-  const { search, exclude_tag_ids, ...shared } = narrowed(filters);
+  const { search, ...shared } = narrowed(filters);
   if (search !== undefined) return { reason: t.waves.cannot.search };
-  if (exclude_tag_ids !== undefined) return { reason: t.waves.cannot.without };
-  if (sites.size > 0) return { reason: t.waves.cannot.sites };
   if (left.some(({ site_id }) => site_id !== undefined)) return { reason: t.waves.cannot.single };
   const types = filters.types.filter((type) => type !== 'core' || !left.some((item) => item.type === 'core'));
   // None would mean all.
@@ -44,6 +44,7 @@ function choiceOf(filters: Filters, { items, sites }: Choice): { body: Body } | 
       types: types.map((type) => (type === 'core' ? type : REST_TYPE[type])),
       ...shared,
       ...(slugs.length === 0 ? {} : { exclude_slugs: slugs }),
+      ...(sites.size === 0 ? {} : { exclude_sites: [...sites.keys()] }),
     },
   };
 }

@@ -272,6 +272,7 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'approval.approved': decision('approved'),
   'approval.refused': decision('refused'),
   'approval.used': record('approval', 'used'),
+  'approval.withdrawn': record('approval', 'withdrawn'),
   'settings.changed': ({ group, fields }) => ({
     context: 'settings',
     action: 'updated',

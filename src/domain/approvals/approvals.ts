@@ -5,6 +5,7 @@ import { credentialOf } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ApprovalRow } from '../../store/approvals/approvals.js';
+import { loggedStep } from '../action-log/step.js';
 import type { Ctx } from '../context.js';
 import { startRollout } from '../updates/rollouts/start.js';
 import { isApprover, requireApprover } from './approvers.js';
@@ -52,6 +53,33 @@ export async function decideApproval(ctx: Ctx, id: string, state: 'approved' | '
   return detailed(ctx, (await ctx.store.approvals.find(id, now)) ?? after);
 }
 
+/**
+ * Withdraws a request of the caller's own, also one that was approved and not used. Throws `svc_approval_not_found`,
+ * `svc_rest_insufficient_permission` (it is another's) and `svc_rest_conflict` (it is closed).
+ */
+export async function withdrawApproval(ctx: Ctx, id: string) {
+  const now = ctx.clock.now();
+  const { approvals } = ctx.store;
+  const request = await approvals.find(id, now);
+  const asker = credentialOf(ctx.actor);
+  if (request === undefined || (request.asker !== asker && !(await isApprover(ctx)))) throw notFound(id);
+  if (request.asker !== asker) throw notOwn();
+  const facts = { approval_id: id, title: request.title };
+  const done = await loggedStep(ctx, { name: 'approval.withdrawn', facts }, () =>
+    approvals.withdrawOne(id, asker, now),
+  );
+  const after = (await approvals.find(id, now)) ?? request;
+  if (!done) throw closed(after);
+  return detailed(ctx, after);
+}
+
+/** How many requests wait: of all for those who may approve, their own for others. */
+export async function waitingApprovals(ctx: Ctx): Promise<{ count: number; own: boolean }> {
+  const own = !(await isApprover(ctx));
+  const count = await ctx.store.approvals.waiting(own ? credentialOf(ctx.actor) : undefined, ctx.clock.now());
+  return { count, own };
+}
+
 /** Starts the plan of a policy that was approved. It starts once, also if it is tried again after a crash. */
 export async function startApproved(ctx: Ctx, { id, title, input, plan_digest }: ApprovalRow): Promise<void> {
   await startRollout(ctx, { plan_id: (JSON.parse(input) as { plan_id: string }).plan_id, digest: plan_digest });
@@ -93,6 +121,13 @@ function notFound(id: string): ServiceError {
   return new ServiceError('svc_approval_not_found', `There is no request ${JSON.stringify(id)}.`, {
     field: 'approval_id',
     advice: 'Find it with list-approvals-v1.',
+  });
+}
+
+function notOwn(): ServiceError {
+  return new ServiceError('svc_rest_insufficient_permission', 'Only who asked for it can withdraw a request.', {
+    field: 'approval_id',
+    advice: 'Refuse it instead.',
   });
 }
 

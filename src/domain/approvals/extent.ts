@@ -30,8 +30,9 @@ interface Naming {
 /** What of a plan says how many sites it covers. */
 interface Plan {
   would_affect?: { sites?: unknown; unguarded_sites?: unknown };
-  /** Of rollouts: how many. */
+  /** Of rollouts: how many, and how many of these have no guard. */
   sites?: unknown;
+  unguarded_sites?: unknown;
   /** Of routes with `dry_run`, which list sites. */
   total?: unknown;
   data?: unknown;
@@ -66,7 +67,7 @@ async function lowestOf(ctx: Ctx, ref: SiteRef, isRoute: boolean): Promise<SiteR
 
 /** @param plan what would be done, undefined if that is not known */
 export function extentOf(ctx: Ctx, change: Change, { sites }: Named, plan: unknown): Extent {
-  const { would_affect, sites: listed, total, data } = (plan ?? {}) as Plan;
+  const { would_affect, sites: listed, unguarded_sites, total, data } = (plan ?? {}) as Plan;
   const planned = typeof listed === 'number' ? listed : undefined;
   const told = would_affect?.sites ?? planned ?? (data === undefined ? undefined : total);
   const counted = typeof told === 'number' ? told : sites?.length;
@@ -87,7 +88,7 @@ export function extentOf(ctx: Ctx, change: Change, { sites }: Named, plan: unkno
     },
     async unguarded() {
       if (ctx.config.safe_updates === 'off') return sites === null || sites.length > 0;
-      const bare = would_affect?.unguarded_sites;
+      const bare = would_affect?.unguarded_sites ?? unguarded_sites;
       if (typeof bare === 'number') return bare > 0;
       return sites === null || (await ctx.store.approvals.unguarded(sites.map(({ id }) => id))) > 0;
     },

@@ -18,7 +18,7 @@ import { loggedStep, storedStep } from '../action-log/step.js';
 import type { AskedChange, Ctx } from '../context.js';
 import { isApprover } from './approvers.js';
 import { extentOf, namedSites } from './extent.js';
-import { approvalRules, changesOf, modeOf, strictestFirst } from './rules.js';
+import { approvalRules, changesOf, judgementOf, strictestFirst } from './rules.js';
 import { shownPlan } from './shown-plan.js';
 
 /** How long a request waits, and how long an approval holds. */
@@ -107,8 +107,15 @@ type Asked = Stored & {
   in_assistant: boolean;
 };
 
+interface Needed {
+  asked: Asked;
+  /** Why, in words; '' = for every such change. */
+  because: string;
+  latest: ApprovalRow | undefined;
+}
+
 /** The request that the call would make, with the newest one of the same call; null if the call needs none. */
-async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; latest: ApprovalRow | undefined } | null> {
+async function needed(ctx: Ctx, call: AskedChange): Promise<Needed | null> {
   const { change, input, title } = call;
   const { actor } = ctx;
   // A preview changes nothing; jobs and the timetable do what was let happen before.
@@ -126,7 +133,8 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
     await Promise.all(
       changes.map(async (one) => {
         const extent = extentOf(ctx, one, named, counting);
-        return { kind: one.kind, sites: extent.sites, mode: await modeOf(rules, one.kind, extent, actor.via) };
+        const judgement = await judgementOf(rules, one.kind, extent, actor.via);
+        return { kind: one.kind, sites: extent.sites, ...judgement };
       }),
     ),
   );
@@ -154,8 +162,32 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<{ asked: Asked; late
       expires_at: now + LASTS_MS,
       in_assistant: rules.in_assistants && actor.via === 'mcp',
     },
+    because: worst.because,
     latest: await ctx.store.approvals.latest(of, now),
   };
+}
+
+/** See `Ctx.foretell`. */
+export async function foretold(ctx: Ctx, call: AskedChange): Promise<string | null> {
+  try {
+    const found = await needed(ctx, call);
+    return found === null ? null : foretoldOf(ctx, found);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'svc_change_not_allowed')
+      return `It would be refused: ${error.message.replace(' Nothing changed.', '')} ${error.advice}`;
+    throw error;
+  }
+}
+
+function foretoldOf(ctx: Ctx, { asked, because, latest }: Needed): string | null {
+  const same = latest?.plan_digest === asked.plan_digest ? latest : undefined;
+  if (same?.state === 'approved') return null;
+  if (same?.state === 'waiting') return `Request ${same.id} for exactly this waits for a person already.`;
+  if (latest?.state === 'refused' && ctx.clock.now() < latest.expires_at) return refused(latest).message;
+  const { kind, sites } = asked;
+  const on = sites === null || sites === 0 ? '' : ` on ${sites} ${sites === 1 ? 'site' : 'sites'}`;
+  const why = because === '' ? '' : ` (${because})`;
+  return `By the rules a person has to approve ${kind.replaceAll('_', ' ')}${on}${why}: the call makes a request and changes nothing; approved, it runs when it is repeated.`;
 }
 
 /** By its plan, the call only gives the answer of an earlier one again: nothing is left for a person to decide. */

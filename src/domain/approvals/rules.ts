@@ -105,20 +105,30 @@ export interface Extent {
 
 const stricter = (a: Mode, b: Mode): Mode => (MODES.indexOf(a) >= MODES.indexOf(b) ? a : b);
 
+/** What a rule says, and why it applies, in words; '' = it applies to every change of the kind. */
+export interface Judgement {
+  mode: Mode;
+  because: string;
+}
+
 /** The strictest mode that applies. What has to be looked up is, only where it could make a difference. */
-export async function modeOf(
+export async function judgementOf(
   { rules, few_sites }: RuleSet,
   kind: ChangeKind,
   extent: Extent,
   via: string,
-): Promise<Mode> {
+): Promise<Judgement> {
   const { few, many, all, all_by_assistant, unguarded } = rules[kind];
   const count = extent.sites;
-  let mode = count === null || count > few_sites ? many : few;
+  const isMany = count === null || count > few_sites;
+  const size = count === null ? 'the number of sites is unknown' : `more than ${few_sites} sites`;
+  let found: Judgement = isMany ? { mode: many, because: many === few ? '' : size } : { mode: few, because: '' };
   const whole = via === 'mcp' ? stricter(all, all_by_assistant) : all;
-  if (stricter(mode, whole) !== mode && (await extent.all())) mode = whole;
-  if (stricter(mode, unguarded) !== mode && (await extent.unguarded())) mode = unguarded;
-  return mode;
+  if (stricter(found.mode, whole) !== found.mode && (await extent.all()))
+    found = { mode: whole, because: 'every site' };
+  if (stricter(found.mode, unguarded) !== found.mode && (await extent.unguarded()))
+    found = { mode: unguarded, because: 'not every site has a guard' };
+  return found;
 }
 
 /** The changes that a call makes. */

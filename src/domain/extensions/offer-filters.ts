@@ -23,6 +23,7 @@ export interface UpdateFilters {
   client_ids?: readonly number[] | undefined;
   level?: readonly Level[] | undefined;
   exclude_tag_ids?: readonly number[] | undefined;
+  exclude_client_ids?: readonly number[] | undefined;
   exclude_items?: readonly ExceptedItem[] | undefined;
 }
 
@@ -42,13 +43,15 @@ const CORE = { slug: 'platform', name: 'WordPress' };
 /** Undefined if nothing narrows. Throws for unknown names, tags and clients. @param slugField what the caller's input calls it */
 export async function narrowingOf(ctx: Ctx, asked: UpdateFilters, slugField = 'slug'): Promise<Narrowing | undefined> {
   const { search = '', slug = [], exclude_slugs = [], tag_ids = [], client_ids = [], level = [] } = asked;
-  const { exclude_tag_ids = [], exclude_items = [] } = asked;
+  const { exclude_tag_ids = [], exclude_client_ids = [], exclude_items = [] } = asked;
   const wanted = [slug].flat();
   const named = wanted.length + exclude_slugs.length + exclude_items.length;
-  const given = named + tag_ids.length + client_ids.length + exclude_tag_ids.length + level.length;
+  const left = exclude_tag_ids.length + exclude_client_ids.length;
+  const given = named + tag_ids.length + client_ids.length + left + level.length;
   if (given === 0 && needle(search) === '') return undefined;
   await requireOwners(ctx, tag_ids, client_ids);
   await requireOwners(ctx, exclude_tag_ids, [], 'exclude_tag_ids');
+  await requireOwners(ctx, [], exclude_client_ids, 'exclude_client_ids');
   const known = named === 0 ? [] : [CORE, ...(await ctx.store.narrowedUpdates.slugs())];
   const slugs = new Set(known.map((item) => item.slug));
   for (const item of exclude_items) if (!slugs.has(item.slug)) throw unknownItem('exclude_items', item.slug);
@@ -60,6 +63,7 @@ export async function narrowingOf(ctx: Ctx, asked: UpdateFilters, slugField = 's
     tags: tag_ids,
     clients: client_ids,
     exclude_tags: exclude_tag_ids,
+    exclude_clients: exclude_client_ids,
     except: exclude_items,
   };
 }
@@ -72,6 +76,7 @@ export const NO_NARROWING: Narrowing = {
   tags: [],
   clients: [],
   exclude_tags: [],
+  exclude_clients: [],
   except: [],
 };
 
@@ -105,11 +110,12 @@ export async function requireOwners(
       field,
       advice: 'Find the right ids with list-tags-v1.',
     });
+  const clientField = field === 'tag_ids' ? 'client_ids' : field;
   if (missing.client !== undefined)
     throw new ServiceError(
       'svc_client_not_found',
-      `client_ids: no client has the id ${missing.client}. Nothing was done.`,
-      { field: 'client_ids', advice: 'Find the right ids with list-clients-v1.' },
+      `${clientField}: no client has the id ${missing.client}. Nothing was done.`,
+      { field: clientField, advice: 'Find the right ids with list-clients-v1.' },
     );
 }
 

@@ -7,6 +7,7 @@ import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, DoneKind, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import { logHead } from '../action-log/head.js';
+import { listApprovals, waitingApprovals } from '../approvals/approvals.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { guidanceFor } from '../guidance/guidance.js';
@@ -60,18 +61,37 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : pastTime('since', since, now, 'the last 24 hours');
-  const [data, feed, head, guidance] = await Promise.all([
+  const [data, feed, head, guidance, approvals] = await Promise.all([
     briefData(ctx, now, from, CASES),
     feedState(ctx),
     logHead(ctx),
     guidanceFor(ctx, 'all', GUIDANCE),
+    waitingMatter(ctx),
   ]);
-  const brief = withinBudget(briefOf(data, feed, now, from));
+  const found = briefOf(data, feed, now, from);
+  const brief = withinBudget({ ...found, needs_attention: [...found.needs_attention, ...approvals] });
   return {
     ...brief,
     ...(guidance === undefined ? {} : { guidance: guidance.lines.map(short) }),
     ...(head === null ? {} : { log_head: `${head.id}:${head.hash}` }),
   };
+}
+
+/** Requests that wait for a person, as a matter: the caller's own, or all for those who decide them. */
+async function waitingMatter(ctx: Ctx): Promise<Brief['needs_attention']> {
+  const { count, own } = await waitingApprovals(ctx);
+  if (count === 0) return [];
+  const { items } = await listApprovals(ctx, ['waiting'], 1, CASES);
+  const words = ({ approval_id, title, sites }: (typeof items)[number]) =>
+    `${approval_id}: ${title}${sites === null || sites === 0 ? '' : ` on ${sites} sites`}`;
+  return [
+    {
+      matter: `${own ? 'requests of this caller' : 'requests'} wait for a person's approval`,
+      count,
+      first: items.map((item) => short(words(item))),
+      next: 'svc-list-approvals-v1 {"states":["waiting"]}',
+    },
+  ];
 }
 
 /** The data of a brief, with up to this many cases per matter. */

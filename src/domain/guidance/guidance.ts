@@ -92,15 +92,22 @@ export async function decideGuidance(ctx: Ctx, id: number, decision: 'confirm' |
   return viewOf({ ...row, confirmed_by: decision === 'confirm' ? ctx.actor.name : row.confirmed_by });
 }
 
-/**
- * What people and programs say of these sites, or of all, in lines; undefined if there is nothing. `heeded`: the lines of what a
- * person wrote or confirmed.
- */
+interface Told {
+  lines: string[];
+  /** The lines of what a person wrote or confirmed. */
+  heeded: string[];
+  /** The same as it is stored. */
+  said: GuidanceRow[];
+  /** How many of the lines no person has confirmed. */
+  unverified: number;
+}
+
+/** What people and programs say of these sites, or of all, in lines; undefined if there is nothing. */
 export async function guidanceFor(
   ctx: Ctx,
   siteIds: readonly number[] | 'all',
   most: number,
-): Promise<{ lines: string[]; heeded: string[] } | undefined> {
+): Promise<Told | undefined> {
   const now = ctx.clock.now();
   const { guidance } = ctx.store;
   const { items, total } = await (siteIds === 'all'
@@ -108,8 +115,9 @@ export async function guidanceFor(
     : guidance.heeded(siteIds, now, 1, most));
   if (total === 0) return undefined;
   const more = total > items.length ? [`${total - items.length} more: list-guidance-v1.`] : [];
-  const heeded = items.filter(({ confirmed_by }) => confirmed_by !== null).map(lineOf);
-  return { lines: [...items.map(lineOf), ...more], heeded };
+  const said = items.filter(({ confirmed_by }) => confirmed_by !== null);
+  const unverified = items.length - said.length;
+  return { lines: [...items.map(lineOf), ...more], heeded: said.map(lineOf), said, unverified };
 }
 
 function lineOf({ site_id, client_id, text, author, until, confirmed_by }: GuidanceRow): string {

@@ -78,12 +78,13 @@ export function createApprovals(db: Db, vault: Vault) {
         [now, asker, operation, keyed(input_digest)],
       ),
 
-    /** How many of one asker wait. */
-    waiting: (asker: string, now: number) =>
+    /** How many of one asker wait, or of all. */
+    waiting: (asker: string | undefined, now: number) =>
       countOf(
         db,
-        `SELECT count(*) AS n FROM approval WHERE asker = ? AND state = 'waiting' AND expires_at > ? AND ${STARTED} IS NULL`,
-        [asker, now],
+        `SELECT count(*) AS n FROM approval WHERE (?1 IS NULL OR asker = ?1) AND state = 'waiting' AND expires_at > ?2
+           AND ${STARTED} IS NULL`,
+        [asker ?? null, now],
       ),
 
     /**
@@ -131,6 +132,16 @@ export function createApprovals(db: Db, vault: Vault) {
       const { changes } = await db.run(
         `UPDATE approval SET state = 'used', used_at = ? WHERE id = ? AND state = 'approved' AND plan_digest = ? AND expires_at > ?`,
         [now, id, plan_digest, now],
+      );
+      return changes > 0;
+    },
+
+    /** Withdraws a request of an asker that is open. False if it is not any more. */
+    async withdrawOne(id: string, asker: string, now: number): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE approval SET state = 'withdrawn', decided_at = ?
+         WHERE id = ? AND asker = ? AND state IN ('waiting', 'approved') AND expires_at > ? AND ${STARTED} IS NULL`,
+        [now, id, asker, now],
       );
       return changes > 0;
     },

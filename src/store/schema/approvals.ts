@@ -21,7 +21,7 @@ CREATE TABLE approval (
   -- JSON, without secrets.
   input TEXT NOT NULL,
   plan TEXT NOT NULL,
-  state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'approved', 'refused', 'used', 'expired', 'replaced')),
+  state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'approved', 'refused', 'used', 'expired', 'replaced', 'withdrawn')),
   asked_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   decided_at INTEGER,

@@ -21,6 +21,7 @@ export interface Narrowing {
   clients: readonly number[];
   /** None of them. */
   exclude_tags: readonly number[];
+  exclude_clients: readonly number[];
   except: readonly ExceptedItem[];
 }
 
@@ -49,7 +50,7 @@ export const TEXT = 'u.slug || char(31) || u.name';
 
 /** ` AND …` conditions on an update `u`. */
 export function narrowingCondition(narrowing: Narrowing): Fragment {
-  const { search, slugs, exclude_slugs, levels, tags, clients, exclude_tags, except } = narrowing;
+  const { search, slugs, exclude_slugs, levels, tags, clients, exclude_tags, exclude_clients, except } = narrowing;
   const part = needle(search);
   const parts: Fragment[] = [];
   // SQLite folds ASCII only: other letters are compared by the code that reads the rows.
@@ -65,6 +66,8 @@ export function narrowingCondition(narrowing: Narrowing): Fragment {
     parts.push(
       fragment(` AND u.site_id NOT IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, idList(exclude_tags)),
     );
+  if (exclude_clients.length > 0)
+    parts.push(fragment(` AND u.site_id NOT IN (SELECT id FROM site WHERE client_id ${IN})`, idList(exclude_clients)));
   if (except.length > 0)
     parts.push(
       fragment(
@@ -158,12 +161,14 @@ export function createNarrowedUpdates(db: Reads) {
       tags,
       clients,
       exclude_tags,
-    }: Pick<Narrowing, 'tags' | 'clients' | 'exclude_tags'>): Promise<Set<number>> {
+      exclude_clients,
+    }: Pick<Narrowing, 'tags' | 'clients' | 'exclude_tags' | 'exclude_clients'>): Promise<Set<number>> {
       const tagged = `id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`;
       const rows = await db.all(
         `SELECT id FROM site WHERE 1 ${tags.length === 0 ? '' : `AND ${tagged}`} ${clients.length === 0 ? '' : `AND client_id ${IN}`}
-         ${exclude_tags.length === 0 ? '' : `AND NOT ${tagged}`}`,
-        [tags, clients, exclude_tags].filter((ids) => ids.length > 0).map(idList),
+         ${exclude_tags.length === 0 ? '' : `AND NOT ${tagged}`}
+         ${exclude_clients.length === 0 ? '' : `AND (client_id IS NULL OR client_id NOT ${IN})`}`,
+        [tags, clients, exclude_tags, exclude_clients].filter((ids) => ids.length > 0).map(idList),
       );
       return new Set(rows.map((row) => Number(row.id)));
     },

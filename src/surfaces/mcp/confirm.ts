@@ -167,11 +167,12 @@ export class Confirmations {
 
 /**
  * Everything a confirmation is bound to: principal, operation, parsed arguments, and the current preview, except which
- * sites are down: they come and go, and what is done does not depend on it.
+ * sites are down, and whether a request waits: they come and go, and what is done does not depend on it.
  */
 function bindingOf({ operation, actor }: GuardedCall, input: JsonObject, preview: JsonObject): string {
   const { left_alone_if_still_down: _, ...counts } = (preview.would_affect ?? {}) as JsonObject;
-  const steady = { ...preview, would_affect: { ...counts, sites_down: 0 } };
+  const { needs_approval: _asks, ...shown } = preview;
+  const steady = { ...shown, would_affect: { ...counts, sites_down: 0 } };
   return canonicalJson([principalOf(actor), operation.id, input, steady]);
 }
 

@@ -1,11 +1,12 @@
 /** REST rows as callables, for both sides of the thread boundary. */
 
 import { type IdempotencyKey, type Performed, runOnce } from '../../domain/access/idempotency.js';
+import type { Ctx } from '../../domain/context.js';
 import { requireModule } from '../../domain/settings/modules.js';
 import type { Callable } from '../../operation/operation.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { routes } from './index.js';
-import type { Route } from './route.js';
+import type { Route, RouteAnswer } from './route.js';
 
 /** Plain data, because it is passed between threads. */
 export interface RouteInput {
@@ -41,12 +42,27 @@ export function routeCall(route: Route): Callable<RouteInput, Performed> {
       const answer = () => route.answer(params, ctx, fields);
       const { change } = route;
       const plan = () => route.plan(params, ctx);
-      const work = () =>
-        change === null
-          ? answer()
-          : ctx.change(ctx, { title: route.summary, input: route.recorded(params), change, plan }, answer);
+      const work = async () => {
+        if (change === null) return answer();
+        const input = route.recorded(params);
+        const done = await ctx.change(ctx, { title: route.summary, input, change, plan }, answer);
+        return isPreview(params) ? { ...done, needs_approval: await approvalAhead(ctx, route, params, done) } : done;
+      };
       if (idempotency === undefined) return { answer: await work(), replayed: false };
       return runOnce(ctx, idempotency, work);
     },
   };
+}
+
+function isPreview(params: unknown): params is { dry_run: true } {
+  return (params as { dry_run?: unknown } | null)?.dry_run === true;
+}
+
+/** Why the call that was previewed would wait for a person; null: it would be made. */
+async function approvalAhead(ctx: Ctx, route: Route, params: { dry_run: true }, preview: RouteAnswer) {
+  const called = { ...params, dry_run: false, ...('confirm' in route.params().shape && { confirm: true }) };
+  const { change, summary: title } = route;
+  if (change === null) return null;
+  const plan = () => route.plan(called, ctx, preview);
+  return ctx.foretell(ctx, { title, input: route.recorded(called), change, plan });
 }

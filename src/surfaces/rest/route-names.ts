@@ -52,12 +52,14 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'safe-update-site': 'POST /v2/sites/{id_or_domain}/safe-update',
   'search-changes': 'GET /v2/fleet/changes',
   'set-post-status': 'PUT /v2/posts/{id_or_domain}/{post_id}/update-status',
+  'start-rollout': 'POST /v2/rollouts',
   'unsuspend-client': 'POST /v2/clients/{id_or_email}/unsuspend',
   'unsuspend-site': 'POST /v2/sites/{id_or_domain}/unsuspend',
   'update-client': 'POST /v2/clients/{id_or_email}/edit',
   'update-cost': 'POST /v2/costs/{cost_id}/edit',
   'update-site': 'POST /v2/sites/{id_or_domain}/edit',
   'update-time-task': 'PUT /v2/time-tracker/tasks/{task_id}/edit',
+  'withdraw-approval': 'POST /v2/approvals/{approval_id}/withdraw',
 };
 
 /** A text of ours with routes in place of operations. */

@@ -27,8 +27,8 @@
  * ServiceError; `invalidParam` of errors.ts is for rules that span several parameters.
  */
 
-import type { ChangeOf } from '../../../schemas/approval.js';
-import type { z } from '../../../schemas/zod.js';
+import { type ChangeOf, needsApproval } from '../../../schemas/approval.js';
+import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
 import { compileInputParser } from '../../operation/validation/input-parser.js';
 import type { Right } from '../../runtime/actor.js';
@@ -126,8 +126,8 @@ export interface Route {
   readonly needs: Right;
   /** Null: it changes nothing. */
   readonly change: ChangeOf | null;
-  /** What would be done; undefined if that is not known beforehand. */
-  plan(params: unknown, ctx: Ctx): Promise<unknown>;
+  /** What would be done; undefined if that is not known beforehand. @param preview the dry run, if there was one */
+  plan(params: unknown, ctx: Ctx, preview?: RouteAnswer): Promise<unknown>;
   /** The parameters as they are logged. */
   recorded(params: unknown): unknown;
   readonly live: boolean;
@@ -180,9 +180,10 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     pathParams,
     needs,
     change,
-    async plan(given, ctx) {
+    async plan(given, ctx, preview) {
       if (facts.plan !== undefined) return facts.plan(given as z.output<P>, ctx);
       if (!('dry_run' in params().shape)) return undefined;
+      if (preview !== undefined) return preview;
       const asked = given as z.output<P>;
       // What has both is asked for with the one and would be refused with the other.
       return facts.answer({ ...asked, ...('confirm' in asked && { confirm: false }), dry_run: true }, ctx);
@@ -204,7 +205,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     }),
     bodyRequired: facts.body === 'required',
     where: facts.where ?? {},
-    returns: once(facts.returns),
+    returns: once(() => ('dry_run' in params().shape ? withApprovalAhead(facts.returns()) : facts.returns())),
     example: facts.example,
     login: facts.login ?? 'key',
     headers: facts.headers,
@@ -212,6 +213,14 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     changesLogins: facts.changesLogins ?? false,
     answer: (params, ctx, fields) => facts.answer(params as z.output<P>, ctx, fields),
   };
+}
+
+/** An answer that may be a preview, which says why the call would wait for a person. */
+function withApprovalAhead(answer: z.ZodTypeAny): z.ZodTypeAny {
+  if (answer instanceof z.ZodObject) return answer.extend({ needs_approval: needsApproval() });
+  if (answer instanceof z.ZodUnion)
+    return z.union((answer.options as z.ZodTypeAny[]).map(withApprovalAhead) as never as [z.ZodTypeAny, z.ZodTypeAny]);
+  throw new Error('An answer with dry_run is an object or one of several.');
 }
 
 /** Routes of a module: all are refused while it is off. */

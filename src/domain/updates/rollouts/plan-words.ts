@@ -38,17 +38,30 @@ function daysWords(days: readonly number[]): string {
   return days.length === WEEKDAYS.length ? 'daily' : days.map((day) => WEEKDAYS[day]).join(', ');
 }
 
-/** How many sites can be rolled back, and how. */
+/** How many updates can be rolled back, and how. */
 export function protectionWords({ guard, reinstall, none }: Record<'guard' | 'reinstall' | 'none', number>): string {
-  return [
-    guard === 0 ? '' : `On ${sitesWord(guard)} a guard rolls back what breaks it.`,
-    reinstall === 0
-      ? ''
-      : `On ${sitesWord(reinstall)} without a guard the old version can only be reinstalled, if wordpress.org has it.`,
-    none === 0 ? '' : `On ${sitesWord(none)} nothing can be rolled back.`,
-  ]
-    .filter((text) => text !== '')
-    .join(' ');
+  const all = guard + reinstall + none;
+  if (all === 0) return '';
+  const parts = [
+    ...(guard === 0 ? [] : [`${guard} ${guard === 1 ? 'is' : 'are'} rolled back by a guard if the site breaks`]),
+    ...(reinstall === 0
+      ? []
+      : [`${reinstall} without a guard can only be reinstalled, if wordpress.org has the old version`]),
+    ...(none === 0 ? [] : [`${none} cannot be rolled back`]),
+  ];
+  return `Of ${all === 1 ? '1 update' : `${all} updates`} ${parts.join(', ')}.`;
+}
+
+/** `Risks: 3 major, 5 no guard.` */
+export function risksWords(risks: readonly { risk: string; updates: number }[]): string {
+  if (risks.length === 0) return '';
+  return `Risks: ${risks.map(({ risk, updates }) => `${updates} ${risk.replaceAll('_', ' ')}`).join(', ')}.`;
+}
+
+/** `Left out: 4 too young, 2 excluded site.` */
+export function leftOutWords(left: readonly { reason: string; updates: number; sites: number }[]): string {
+  if (left.length === 0) return '';
+  return `Left out: ${left.map(({ reason, updates, sites }) => `${updates || sites} ${reason.replaceAll('_', ' ')}`).join(', ')}.`;
 }
 
 const WORDS: Record<RolloutItemState, string> = {

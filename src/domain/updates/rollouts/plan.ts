@@ -5,7 +5,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { fold } from '../../../../schemas/fold.js';
-import { MOST_WAVES, type planInput, type planShape, RISKS } from '../../../../schemas/rollout.js';
+import { MOST_WAVES, type planInput, type planShape } from '../../../../schemas/rollout.js';
 import { levelName } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { z } from '../../../../schemas/zod.js';
@@ -26,11 +26,13 @@ import { resolveSites } from '../../sites/resolve.js';
 import { allSites } from '../../sites/sites.js';
 import { fixesOf } from '../../vulnerabilities/fixes.js';
 import { usableSites } from '../preview.js';
-import { isGuardable, UPDATE_TYPES } from '../results.js';
+import { UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
-import { protectionWords, wavesWords } from './plan-words.js';
+import { leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
+import { concernedBy, protectionCounts, protectionOf, type Risk, riskCounts, versionKey, withRisks } from './risks.js';
 import type { Rules } from './rules.js';
+import { startAhead } from './start.js';
 import { canariesAsked, divided } from './waves.js';
 
 /** Entries of guidance that a plan shows. */
@@ -52,7 +54,6 @@ export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>> & {
   trusted?: { plugins: readonly string[]; themes: readonly string[] } | undefined;
 };
 type Plan = z.input<ReturnType<typeof planShape>>;
-type Risk = (typeof RISKS)[number];
 
 /** An item with what only its plan shows. */
 interface Planned extends PlanItem {
@@ -68,63 +69,67 @@ interface LeftOut {
 
 /** Plans, keeps the plan, and returns a page of it. */
 export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, perPage: number): Promise<Plan> {
-  const { rules, items, left, canaries } = await drawnUp(ctx, input);
-  const { id: plan_id, digest, expires_at } = await kept(ctx, rules, items);
-  const life = { plan_id, digest, expires_at: timestampOf(expires_at) };
-  return { ...life, ...(await guidedView(ctx, { rules, items, left, canaries })), ...pageOf(items, page, perPage) };
+  const drawn = await drawnUp(ctx, input);
+  const { id: plan_id, digest, expires_at } = await kept(ctx, drawn.rules, drawn.items);
+  const { items, view } = await guidedView(ctx, drawn);
+  const needs_approval = items.length === 0 ? null : await startAhead(ctx, { plan_id, digest });
+  const summary = needs_approval === null ? view.summary : `${view.summary} ${needs_approval}`;
+  return {
+    ...{ plan_id, digest, expires_at: timestampOf(expires_at) },
+    ...{ ...view, summary, needs_approval },
+    ...pageOf(items, page, perPage),
+  };
 }
 
 /** What the same plan would say, without its items: nothing is kept, so it cannot be started. */
 export async function previewPlan(ctx: Ctx, input: PlanInput) {
-  return guidedView(ctx, await drawnUp(ctx, input));
+  return (await guidedView(ctx, await drawnUp(ctx, input))).view;
 }
 
 /** With what is said of these sites: our own words tell to heed only what a person has said. */
 async function guidedView(ctx: Ctx, drawn: Drawn) {
-  const { items } = drawn;
-  const view = planView(drawn);
-  const guidance = await guidanceFor(ctx, [...new Set(items.map(({ site_id }) => site_id))], GUIDANCE);
-  if (guidance === undefined) return view;
-  const { lines, heeded } = guidance;
-  const told = heeded.length === 0 ? '' : ` Guidance: ${heeded.join('; ')}.`;
-  return { ...view, summary: `${view.summary}${told}`, guidance: lines };
+  const guidance = await guidanceFor(ctx, [...new Set(drawn.items.map(({ site_id }) => site_id))], GUIDANCE);
+  if (guidance === undefined) return { items: drawn.items, view: planView(drawn) };
+  const { lines, heeded, said, unverified } = guidance;
+  const concerned = concernedBy(drawn.items, said, drawn.clientOf);
+  const items = drawn.items.map((item): Planned => {
+    return concerned.has(item) ? { ...item, risks: [...item.risks, 'guidance'] } : item;
+  });
+  const view = planView({ ...drawn, items });
+  const told = [
+    ...(heeded.length === 0 ? [] : [`Guidance: ${heeded.join('; ')}.`]),
+    ...(unverified === 0 ? [] : [`${unverified} more proposed by programs: no person has confirmed it.`]),
+  ];
+  return { items, view: { ...view, summary: [view.summary, ...told].join(' '), guidance: lines } };
 }
 
 interface Drawn {
   rules: Rules;
   items: readonly Planned[];
   left: readonly LeftOut[];
+  /** Clients of the sites. */
+  clientOf: ReadonlyMap<number, number | null>;
   /** Which sites were chosen to be the first, and why; '' = by their versions. */
   canaries: string;
 }
 
 async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
   const rules = rulesOf(input);
-  const { offers, left, ages, down, guarded, elsewhere } = await chosenOffers(ctx, input);
+  const { offers, left, ages, down, guarded, elsewhere, clientOf } = await chosenOffers(ctx, input);
   const { waves, canaries } = await wavesOf(ctx, input, offers, down, guarded);
   const waveOf = new Map(waves.flatMap((ids, at) => ids.map((id) => [id, at + 1] as const)));
-  const first = new Set(offers.filter(({ site_id }) => waveOf.get(site_id) === 1).map(versionKey));
-  const items = offers.map((offer): Planned => {
+  const planned = offers.map((offer) => {
     const { site_id, type, slug, name, current_version: old_version, new_version, level = null } = offer;
-    const guardable = isGuardable(type);
-    const risks: [Risk, boolean][] = [
-      ['major', level === 2],
-      ['site_down', down.has(site_id)],
-      ['no_guard', guardable && !guarded.has(site_id)],
-      ['no_roll_back', !guardable],
-      ['quarantined_elsewhere', elsewhere.has(versionKey(offer))],
-      ['not_in_first_wave', !first.has(versionKey(offer))],
-    ];
     return {
       ...{ site_id, type, slug, name, old_version, new_version, level },
-      protection: guardable ? (guarded.has(site_id) ? 'guard' : 'reinstall') : 'none',
+      protection: protectionOf(type, site_id, guarded),
       wave: waveOf.get(site_id) ?? 1,
-      risks: risks.flatMap(([risk, holds]) => (holds ? [risk] : [])),
       age: ages.get(versionKey(offer)) ?? null,
     };
   });
+  const items: Planned[] = withRisks(planned, { down, elsewhere });
   items.sort((a, b) => a.wave - b.wave || a.site_id - b.site_id || a.type - b.type || (a.slug < b.slug ? -1 : 1));
-  return { rules, items, left, canaries };
+  return { rules, items, left, canaries, clientOf };
 }
 
 /** Throws as planning would for what names nothing, and for what contradicts itself. */
@@ -133,6 +138,7 @@ export async function checkPlanInput(ctx: Ctx, input: PlanInput): Promise<void> 
   const { slugs, exclude_slugs, tag_ids, client_ids, site_ids_or_domains: refs } = input;
   await narrowingOf(ctx, { slug: slugs, exclude_slugs, tag_ids, client_ids }, 'slugs');
   await requireSites(ctx, refs, 'site_ids_or_domains');
+  await excludedSites(ctx, input);
   await candidatesOf(ctx, input.waves.canary_tag_ids, input.waves.canary_sites);
   if (input.waves.sizes.length > MOST_WAVES - 2) throw tooManyWaves(input.waves.sizes.length + 2);
 }
@@ -152,10 +158,6 @@ function rulesOf({ waves, window }: PlanInput): Rules {
   };
 }
 
-function versionKey({ type, slug, new_version }: Pick<FleetOffer, 'type' | 'slug' | 'new_version'>): string {
-  return JSON.stringify([type, slug, new_version]);
-}
-
 /** What the filters match, divided into what is planned and what is left out. */
 async function chosenOffers(ctx: Ctx, input: PlanInput) {
   const { store } = ctx;
@@ -168,7 +170,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     narrowing === undefined ? selection.sites : await narrowSites(ctx, selection.sites, narrowing, types, true);
   const ids = sites.map(({ id }) => id);
   const limits = narrowing === undefined ? {} : limitsOf(narrowing);
-  const [open, ignored, { usable, errors }, down, guarded, seen, held, willing] = await Promise.all([
+  const [open, ignored, { usable, errors }, down, guarded, seen, held, willing, excluded] = await Promise.all([
     store.updates.ofSites(ids, types),
     store.updates.ignoredOf(ids, types),
     usableSites(ctx, sites),
@@ -177,6 +179,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     store.rolloutPlans.firstSeen(),
     store.rolloutPlans.quarantined(),
     willingSites(ctx, input),
+    excludedSites(ctx, input),
   ]);
   const may = new Set(usable);
   const trusts = trustOf(input);
@@ -193,6 +196,8 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   const young = input.vulnerable_at_once === true && input.minimum_age_days > 0;
   const fixes = input.only_vulnerable || young ? await fixesOf(ctx, found) : new Map<number, string[]>();
   const reasonOf = (offer: FleetOffer, at: number): string | undefined => {
+    const asked = excluded.get(offer.site_id);
+    if (asked !== undefined) return asked;
     if (willing?.has(offer.site_id) === false) return 'automatic_update_off';
     if (!may.has(offer.site_id)) return reason(obstacles.get(offer.site_id) ?? 'svc_site_not_found');
     if (offer.quarantined === 1) return reason('svc_version_quarantined');
@@ -213,7 +218,33 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   }
   for (const offer of ignored) if (fits(offer)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
   const elsewhere = new Set(held.map(({ type, slug, version }) => versionKey({ type, slug, new_version: version })));
-  return { offers, left, ages, down, guarded, elsewhere };
+  const clientOf = new Map(sites.map(({ id, client_id }) => [id, client_id]));
+  return { offers, left, ages, down, guarded, elsewhere, clientOf };
+}
+
+/** By id the sites that are to be left out, and by what. Throws for a site, tag or client that there is not. */
+async function excludedSites(
+  ctx: Ctx,
+  { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients }: PlanInput,
+): Promise<ReadonlyMap<number, string>> {
+  await requireOwners(ctx, tags, [], 'exclude_tag_ids');
+  await requireOwners(ctx, [], clients, 'exclude_client_ids');
+  const { narrowedUpdates } = ctx.store;
+  const none = { tags: [], clients: [], exclude_tags: [], exclude_clients: [] };
+  const [named, tagged, owned] = await Promise.all([
+    requireSites(ctx, exclude_sites, 'exclude_sites'),
+    tags.length === 0 ? [] : narrowedUpdates.sitesOf({ ...none, tags }),
+    clients.length === 0 ? [] : narrowedUpdates.sitesOf({ ...none, clients }),
+  ]);
+  const by = (reason: string, ids: Iterable<number>) => [...ids].map((id) => [id, reason] as const);
+  return new Map([
+    ...by('excluded_client', owned),
+    ...by('excluded_tag', tagged),
+    ...by(
+      'excluded_site',
+      named.map(({ id }) => id),
+    ),
+  ]);
 }
 
 /** Sites that take automatic updates; undefined if that is not asked for. */
@@ -288,7 +319,9 @@ async function candidatesOf(
   await requireOwners(ctx, tags, [], 'waves.canary_tag_ids');
   const sites = await requireSites(ctx, refs, 'waves.canary_sites');
   const tagged =
-    tags.length === 0 ? [] : await ctx.store.narrowedUpdates.sitesOf({ tags, clients: [], exclude_tags: [] });
+    tags.length === 0
+      ? []
+      : await ctx.store.narrowedUpdates.sitesOf({ tags, clients: [], exclude_tags: [], exclude_clients: [] });
   return new Set([...tagged, ...sites.map(({ id }) => id)]);
 }
 
@@ -330,11 +363,8 @@ async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise
 }
 
 function planView({ rules, items, left, canaries }: Drawn) {
-  const protection = { guard: 0, reinstall: 0, none: 0 };
-  const best = new Map<number, Planned['protection']>();
-  for (const { site_id, protection } of items)
-    if (best.get(site_id) !== 'guard') best.set(site_id, better(best.get(site_id), protection));
-  for (const one of best.values()) protection[one] += 1;
+  const protection = protectionCounts(items);
+  const sites = distinct(items);
   const versions = groupBy(items, versionKey);
   const common = [...versions.values()].sort(
     (a, b) => b.length - a.length || (versionKey(head(a)) < versionKey(head(b)) ? -1 : 1),
@@ -342,9 +372,7 @@ function planView({ rules, items, left, canaries }: Drawn) {
   const waves = [...groupBy(items, ({ wave }) => wave)].map(([wave, own]) => {
     return { wave, sites: distinct(own), updates: own.length };
   });
-  const risks = RISKS.map((risk) => ({ risk, own: items.filter((item) => item.risks.includes(risk)) }))
-    .filter(({ own }) => own.length > 0)
-    .map(({ risk, own }) => ({ risk, updates: own.length, sites: distinct(own) }));
+  const risks = riskCounts(items);
   const left_out = [...groupBy(left, ({ reason }) => reason)].map(([reason, own]) => {
     const ids = [...new Set(own.map(({ site_id }) => site_id))].sort((a, b) => a - b);
     const updates = own.filter(({ update }) => update).length;
@@ -356,7 +384,7 @@ function planView({ rules, items, left, canaries }: Drawn) {
     return { type: UPDATE_TYPES[type] ?? ('plugin' as const), slug, new_version, sites: own.length, age_days };
   });
   const summary = [
-    items.length === 0 ? 'Nothing is to be updated.' : wavesWords(items.length, best.size, waves, rules),
+    items.length === 0 ? 'Nothing is to be updated.' : wavesWords(items.length, sites, waves, rules),
     canaries,
     ...(items.length === 0
       ? []
@@ -367,28 +395,19 @@ function planView({ rules, items, left, canaries }: Drawn) {
             .join(', ')}.`,
         ]),
     protectionWords(protection),
-    risks.length === 0
-      ? ''
-      : `Risks: ${risks.map(({ risk, updates }) => `${updates} ${risk.replaceAll('_', ' ')}`).join(', ')}.`,
-    left_out.length === 0
-      ? ''
-      : `Left out: ${left_out.map(({ reason, updates, sites }) => `${updates || sites} ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
+    risksWords(risks),
+    leftOutWords(left_out),
     'Nothing was changed.',
   ];
   return {
     summary: summary.filter((text) => text !== '').join(' '),
-    ...{ sites: best.size, updates: items.length, waves, by_item, more_items: Math.max(0, common.length - ITEMS) },
-    ...{ protection, risks, left_out },
+    ...{ sites, updates: items.length, waves, by_item, more_items: Math.max(0, common.length - ITEMS) },
+    ...{ protection, cannot_be_rolled_back: protection.reinstall + protection.none, risks, left_out },
   };
 }
 
 const itemWord = ({ type, slug }: { type: string; slug: string }) =>
   type === 'core' ? 'WordPress' : `${type} ${siteWord(slug)}`;
-
-function better(a: Planned['protection'] | undefined, b: Planned['protection']): Planned['protection'] {
-  if (a === undefined || b === 'guard') return b;
-  return a === 'none' ? b : a;
-}
 
 function head<T>([first]: readonly T[]): T {
   if (first === undefined) throw new Error('a group is never empty');

@@ -3,9 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.js';
 import { loggedStep } from '../../action-log/step.js';
-import { type Ctx, originOf } from '../../context.js';
+import { type Ctx, originOf, withOperation } from '../../context.js';
 import { advance } from './advance.js';
-import { wavesWords } from './plan-words.js';
+import { protectionWords, risksWords, wavesWords } from './plan-words.js';
+import { protectionCounts, protectionOf, riskCounts, unguardedSites, versionKey, withRisks } from './risks.js';
 import type { Rules } from './rules.js';
 
 interface StartInput {
@@ -13,10 +14,46 @@ interface StartInput {
   digest: string;
 }
 
-/** What a start would do. Throws as `startRollout`. */
+/** The operation that starts a plan. */
+const START = 'svc/start-rollout-v1';
+/** What a start changes. */
+export const STARTING = { kind: 'rollouts', sites: 'planned' } as const;
+
+/** What a start would do, with its risks now. Throws as `startRollout`. */
 export async function previewStart(ctx: Ctx, input: StartInput) {
-  const { rollout_id, ...view } = await viewOf(ctx, input);
-  return { ...view, dry_run: true, already_started: rollout_id !== undefined };
+  const { items, ...view } = await withProtection(ctx, input);
+  const sites = [...new Set(items.map(({ site_id }) => site_id))];
+  const { rolloutPlans } = ctx.store;
+  const [down, held] = await Promise.all([rolloutPlans.down(sites), rolloutPlans.quarantined()]);
+  const elsewhere = new Set(held.map(({ version, ...item }) => versionKey({ ...item, new_version: version })));
+  const risks = riskCounts(withRisks(items, { down, elsewhere }));
+  const words = [view.summary, protectionWords(view.protection), risksWords(risks)];
+  return { ...view, summary: words.filter((text) => text !== '').join(' '), risks };
+}
+
+/** The same as far as an approval is bound to it: which sites are down comes and goes. Throws as `startRollout`. */
+export async function plannedStart(ctx: Ctx, input: StartInput) {
+  const { items: _, ...view } = await withProtection(ctx, input);
+  return { ...view, summary: `${view.summary} ${protectionWords(view.protection)}` };
+}
+
+/** Why a start would wait for a person; null: it would begin. */
+export function startAhead(ctx: Ctx, { plan_id, digest }: StartInput): Promise<string | null> {
+  const input = { plan_id, digest, confirm: true, dry_run: false };
+  return ctx.foretell(withOperation(ctx, START), {
+    ...{ title: 'Start a rollout', input, change: STARTING },
+    plan: () => plannedStart(ctx, { plan_id, digest }),
+  });
+}
+
+/** With what protects each update now: a guard may have come or gone since it was planned. */
+async function withProtection(ctx: Ctx, input: StartInput) {
+  const { rollout_id, items: planned, ...view } = await viewOf(ctx, input);
+  const guarded = await ctx.store.updatePlans.guarded();
+  const items = planned.map((item) => ({ ...item, protection: protectionOf(item.type, item.site_id, guarded) }));
+  const already_started = rollout_id !== undefined;
+  const protection = protectionCounts(items);
+  return { ...view, items, dry_run: true, already_started, protection, unguarded_sites: unguardedSites(items) };
 }
 
 /**
@@ -24,7 +61,7 @@ export async function previewStart(ctx: Ctx, input: StartInput) {
  * `svc_plan_changed` and `svc_no_updates`.
  */
 export async function startRollout(ctx: Ctx, input: StartInput) {
-  const view = await viewOf(ctx, input);
+  const { items: _, ...view } = await viewOf(ctx, input);
   const id = `rollout_${randomUUID()}`;
   const { plan_id, digest } = input;
   const started_at = ctx.clock.now();
@@ -65,7 +102,7 @@ async function viewOf(ctx: Ctx, { plan_id, digest }: StartInput) {
   const sizes = [...waves.values()].map((ids) => ({ sites: ids.size }));
   const sites = sizes.reduce((sum, wave) => sum + wave.sites, 0);
   const summary = wavesWords(items.length, sites, sizes, JSON.parse(plan.rules) as Rules);
-  return { rollout_id: known?.id, summary, waves: sizes.length, sites, updates: items.length };
+  return { rollout_id: known?.id, items, summary, waves: sizes.length, sites, updates: items.length };
 }
 
 /** No plan that can be started has the id. */

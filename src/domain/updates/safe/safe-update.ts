@@ -6,6 +6,7 @@ import { ServiceError } from '../../../runtime/errors.js';
 import type { Protection } from '../../../store/safety/changes.js';
 import type { Begin } from '../../actions/handler.js';
 import type { Ctx } from '../../context.js';
+import { guidanceFor } from '../../guidance/guidance.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
 import { inspectSite } from '../after-update.js';
@@ -21,6 +22,9 @@ import { onlyFailed } from '../runs/failed-items.js';
 import { recorded, recordPlan } from '../runs/record.js';
 import { isBelow } from './looked-pages.js';
 import { runSafely } from './run.js';
+
+/** Maximum number of lines of guidance. */
+const GUIDANCE = 5;
 
 export interface SafeUpdateInput extends SafeUpdateSettings {
   types: readonly TypeGroup[];
@@ -137,7 +141,8 @@ async function update(
     errors: plan.refused,
     notices: noticesOf(planned, plan.open?.hello.multisite === true),
   };
-  if (dryRun || plan.steps.length === 0) return answer;
+  if (dryRun) return guided(ctx, answer);
+  if (plan.steps.length === 0) return answer;
   const work: BegunUpdates = { offers: plan.steps.map(({ offer }) => offer) };
   begin?.(work);
   await recordPlan(ctx, target, plan);
@@ -158,6 +163,12 @@ async function update(
     ...(interrupted ? { interrupted } : {}),
     ...(result.look && { look: result.look }),
   };
+}
+
+/** With what to watch out for on the site. */
+async function guided(ctx: Ctx, answer: SafeUpdateAnswer): Promise<SafeUpdateAnswer> {
+  const guidance = await guidanceFor(ctx, [answer.site_id], GUIDANCE);
+  return guidance === undefined ? answer : { ...answer, guidance: guidance.lines };
 }
 
 /** Plans the update. Asks the guard and the archive, changes nothing. */

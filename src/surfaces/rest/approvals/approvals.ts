@@ -2,7 +2,12 @@
 
 import { approvalShape, PRESETS, rulesShape, STATES } from '../../../../schemas/approval.js';
 import { z } from '../../../../schemas/zod.js';
-import { decideApproval, getApproval, listDetailedApprovals } from '../../../domain/approvals/approvals.js';
+import {
+  decideApproval,
+  getApproval,
+  listDetailedApprovals,
+  withdrawApproval,
+} from '../../../domain/approvals/approvals.js';
 import { approvalRules, setApprovalRules } from '../../../domain/approvals/rules.js';
 import { once } from '../../../runtime/once.js';
 import { csv, flag, int, paging, text } from '../params.js';
@@ -76,6 +81,20 @@ export const approvals: readonly Route[] = [
     'The change is made once, when the same caller repeats the call within a day and its plan is still the same; the plan of a policy starts at once. Needs the right to approve: of a person who is logged in on the page, or of a key that no assistant has used. Nobody can approve what they asked for.',
   ),
   decision('refuse', 'Refuse a change', 'Its call is refused until the request expires.'),
+  route({
+    on: 'POST /approvals/{approval_id}/withdraw',
+    change: () => [],
+    where,
+    fails: [404, 409],
+    summary: 'Withdraw a request',
+    description: 'Only by who made it, while it is open.',
+    params: () => z.object(path()),
+    returns: () => writtenOf(requestShape()),
+    answer: async ({ approval_id }, ctx) => ({
+      message: 'The request was withdrawn.',
+      data: await withdrawApproval(ctx, approval_id),
+    }),
+  }),
   route({
     on: 'GET /approvals/rules',
     summary: 'Read which changes wait for approval',

@@ -224,6 +224,7 @@ export const fleet: readonly Route[] = [
         tag_ids: ids().default([]).describe('Sites with any of these tags.'),
         exclude_tag_ids: ids().default([]).describe('No sites with any of these tags.'),
         client_ids: ids().default([]).describe('Sites of any of these clients.'),
+        exclude_client_ids: ids().default([]).describe('No sites of any of these clients.'),
         ...paging(50, 200),
         item_page: int(1).default(1).describe('Page of items, from 1.'),
         items_per_page: int(1, 50).default(25).describe('Items per page, 1 to 50.'),

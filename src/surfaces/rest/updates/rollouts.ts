@@ -14,7 +14,7 @@ import { z } from '../../../../schemas/zod.js';
 import { controlRollout, previewControl, type RolloutAction } from '../../../domain/updates/rollouts/control.js';
 import { planUpdatesOf } from '../../../domain/updates/rollouts/plan.js';
 import { getRollout, listRollouts } from '../../../domain/updates/rollouts/read.js';
-import { previewStart, startRollout } from '../../../domain/updates/rollouts/start.js';
+import { plannedStart, previewStart, STARTING, startRollout } from '../../../domain/updates/rollouts/start.js';
 import { discardPlan, listWaitingPlans } from '../../../domain/updates/rollouts/waiting-plans.js';
 import { once } from '../../../runtime/once.js';
 import { csv, flag, paging, text } from '../params.js';
@@ -103,7 +103,8 @@ export const rollouts: readonly Route[] = [
   }),
   route({
     on: 'POST /rollouts',
-    change: { kind: 'rollouts', sites: 'planned' },
+    change: STARTING,
+    plan: ({ plan_id, digest }, ctx) => plannedStart(ctx, { plan_id, digest }),
     fails: [404, 409],
     summary: 'Start the rollout of a plan',
     description:

@@ -65,6 +65,7 @@ const ofSites = once(() => ({
 const MOST_EXCLUDED = 1000;
 const leftOut = once(() => ({
   exclude_tag_ids: filled(ids()).describe('No sites with any of these tags, comma-separated.'),
+  exclude_client_ids: filled(ids()).describe('No sites of any of these clients, comma-separated.'),
   exclude_items: bounded(
     z
       .array(
