@@ -55,6 +55,11 @@ export async function approvals({ recorded, get, send }: Recorder, app: RestApp)
   await get('/approvals', {}, '?state=waiting,expired&per_page=1');
   await get('/approvals/{approval_id}', { approval_id: waiting.id });
   await get('/approvals/{approval_id}', { approval_id: 'apr_0123456789abcdef01234567' });
+  const withdraw = '/approvals/{approval_id}/withdraw';
+  const unwanted = await ask('Unwanted');
+  await send('POST', withdraw, { approval_id: unwanted.id });
+  await send('POST', withdraw, { approval_id: unwanted.id });
+  await send('POST', withdraw, { approval_id: 'apr_0123456789abcdef01234567' });
   const policy = '/policies/{policy_id}';
   const byApprover = async (
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
