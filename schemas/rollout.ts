@@ -221,6 +221,6 @@ export const startShape = once(() =>
     updates: count(),
     protection: protectionTally().optional(),
     risks: riskTally().optional().describe('As they are now.'),
-    unguarded_sites: count().optional(),
+    unguarded_sites: count().optional().describe('Without a guard.'),
   }),
 );

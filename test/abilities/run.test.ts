@@ -234,6 +234,7 @@ describe('methods (operations §1.2)', () => {
     expect((await call(`${url}&input[dry_run]=1`, { method: 'DELETE' })).body).toEqual({
       deleted: false,
       dry_run: true,
+      needs_approval: null,
     });
     const done = await call(`${url}&input[confirm]=true`, { method: 'DELETE', body: '{"input":{"tag_id":9}}' });
     expect([done.status, done.body]).toEqual([200, { deleted: true }]);

@@ -234,6 +234,7 @@ export async function startSurfaces(
       ...caller,
       record,
       change,
+      foretell: async () => null,
       progress: caller.progress ?? (() => {}),
       config,
       clock,

@@ -66,6 +66,8 @@ export const en = {
     'GET /v2/fleet/changes': 'the page “History”',
     'POST /v2/sites/{}/rollback': '“Roll back” on its page',
     'GET /v2/approvals': 'the page “Approvals”',
+    'POST /v2/approvals/{}/withdraw': '“Withdraw” on the page “Approvals”',
+    'POST /v2/rollouts': '“Start” at the plan on the page “Updates”',
     'GET /v2/policies': 'the list “Policies” on the page “Updates”',
     'GET /v2/rollouts': 'the list “Rollouts” on the page “Updates”',
     'GET /v2/rollouts/{}': 'the page of the rollout',

@@ -66,11 +66,6 @@ export function protectionCounts(items: readonly Pick<PlanItem, 'protection'>[])
   return counts;
 }
 
-/** Sites with an update that only a guard could roll back, and that have none. */
-export function unguardedSites(items: readonly Pick<PlanItem, 'site_id' | 'protection'>[]): number {
-  return new Set(items.filter(({ protection }) => protection === 'reinstall').map(({ site_id }) => site_id)).size;
-}
-
 interface Said {
   site_id: number | null;
   client_id: number | null;

@@ -6,7 +6,7 @@ import { loggedStep } from '../../action-log/step.js';
 import { type Ctx, originOf, withOperation } from '../../context.js';
 import { advance } from './advance.js';
 import { protectionWords, risksWords, wavesWords } from './plan-words.js';
-import { protectionCounts, protectionOf, riskCounts, unguardedSites, versionKey, withRisks } from './risks.js';
+import { protectionCounts, protectionOf, riskCounts, versionKey, withRisks } from './risks.js';
 import type { Rules } from './rules.js';
 
 interface StartInput {
@@ -53,7 +53,8 @@ async function withProtection(ctx: Ctx, input: StartInput) {
   const items = planned.map((item) => ({ ...item, protection: protectionOf(item.type, item.site_id, guarded) }));
   const already_started = rollout_id !== undefined;
   const protection = protectionCounts(items);
-  return { ...view, items, dry_run: true, already_started, protection, unguarded_sites: unguardedSites(items) };
+  const bare = new Set(items.flatMap(({ site_id }) => (guarded.has(site_id) ? [] : [site_id])));
+  return { ...view, items, dry_run: true, already_started, protection, unguarded_sites: bare.size };
 }
 
 /**
