@@ -85,9 +85,16 @@ describe('sitefleet demo', () => {
       return { status: reply.status, body: (await reply.json()) as Record<string, never> };
     };
     // The fleet has 12 sites, and careful lets 5 of them happen.
-    const planned = await send('/updates/plans', { types: ['translations'] });
-    const { plan_id, digest } = planned.body.plan as unknown as Record<string, string>;
-    const start = () => send('/rollouts', { plan_id, digest });
+    const planOf = async (types: string[]) => {
+      const planned = await send('/updates/plans', { types });
+      const { plan_id, digest, sites } = planned.body.plan as unknown as Record<string, string | number>;
+      return { sites, start: (more = {}) => send('/rollouts', { plan_id, digest, ...more }) };
+    };
+    const few = await planOf(['translations']);
+    expect(few.sites).toBe(5);
+    expect((await few.start({ dry_run: true })).body).toMatchObject({ unguarded_sites: 0, needs_approval: null });
+    const { sites, start } = await planOf(['themes', 'translations']);
+    expect(sites).toBeGreaterThan(5);
     const asked = await start();
     expect(asked).toMatchObject({ status: 403, body: { code: 'svc_approval_required', data: { kind: 'rollouts' } } });
     const { approval_id } = asked.body.data as unknown as { approval_id: string };
