@@ -157,3 +157,37 @@ describe('a job of an undo that stops in the middle of a site', () => {
     expect(unlogged).toMatchObject(killed === 1 ? [{ code: 'svc_already_undone' }] : []);
   });
 });
+
+describe('an undo of so many sites that it is a job', () => {
+  it('suspends a client with the sites that the job gives back to it', async () => {
+    const sites = [1, 2, 3];
+    const app = await testApp({ sites: 3, jobs: false, config: { batch_threshold: 2, job_delay_ms: 0 } });
+    for (const id of sites) await app.connect(id - 1);
+    const { id: first } = await app.call('add-client', { name: 'Ann', client_email: 'ann@example.com' });
+    const { id: second } = await app.call('add-client', { name: 'Bo', client_email: 'bo@example.com' });
+    for (const id of sites) await app.call('update-site', { site_id_or_domain: id, client_id: first });
+    await app.call('suspend-site', { site_id_or_domain: 3 });
+    await app.call('suspend-client', { client_id_or_email: first });
+    const states = () =>
+      Promise.all(
+        sites.map(async (id) => {
+          const { client_id, status } = await app.call('get-site', { site_id_or_domain: id });
+          return { client_id, status };
+        }),
+      );
+    expect(await states()).toEqual(sites.map(() => ({ client_id: first, status: 'suspended' })));
+    app.clock.move(60_000);
+    const since = new Date(app.clock.now()).toISOString();
+    await app.call('unsuspend-client', { client_id_or_email: first });
+    for (const id of sites) await app.call('update-site', { site_id_or_domain: id, client_id: second });
+    expect(await states()).toEqual(sites.map(() => ({ client_id: second, status: 'connected' })));
+    const { queued, job_id } = await app.call('undo-change', { since, confirm: true });
+    expect(queued).toBe(true);
+    await app.drain();
+    expect(await states()).toEqual(sites.map(() => ({ client_id: first, status: 'suspended' })));
+    expect(await app.call('get-client', { client_id_or_email: first })).toMatchObject({ status: 'suspended' });
+    const status = await app.call('get-batch-job-status', { job_id, per_page: 50 });
+    expect(status).toMatchObject({ status: 'completed', succeeded: 3, failed: 0, errors: [] });
+    expect(status.items.filter(({ code }: Answer) => code !== undefined)).toEqual([]);
+  });
+});

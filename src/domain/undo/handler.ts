@@ -6,7 +6,7 @@ import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Progress, type StepResult, undoOnSite } from './on-site.js';
 import { type Left, type Plan, planOf, refused, type Step } from './plan.js';
-import { changesOf, type Selected } from './select.js';
+import { changesOf, followingChanges, type Selected } from './select.js';
 import { type Restored, siteStates } from './site-states.js';
 
 export interface SiteUndo {
@@ -25,8 +25,22 @@ export async function planSite(ctx: Ctx, target: LoadedSite, selected: Selected,
   return { steps, left: [...left, ...refusals.map(refused)] };
 }
 
-async function undo(ctx: Ctx, target: LoadedSite, selected: Selected): Promise<SiteUndo> {
-  const { steps, left } = await planSite(ctx, target, selected);
+/**
+ * In a job, which comes after what the call did to records: a site that was not its client's then did not follow the
+ * suspension of the client, so it does now.
+ */
+async function planInJob(ctx: Ctx, target: LoadedSite, selected: Selected): Promise<Plan> {
+  const [{ changes, refusals }, following] = await Promise.all([
+    changesOf(ctx, selected, target.site.id),
+    followingChanges(ctx, selected, target.site.id),
+  ]);
+  const all = [...changes, ...following];
+  const { steps, left } = planOf(all, await siteStates(ctx, target, all));
+  const followed = new Set(following.map(({ entry }) => entry));
+  return { steps, left: [...left.filter(({ entry }) => !followed.has(entry)), ...refusals.map(refused)] };
+}
+
+async function undo(ctx: Ctx, target: LoadedSite, { steps, left }: Plan): Promise<SiteUndo> {
   const progress: Progress = { results: [], under: [] };
   try {
     await undoOnSite(ctx, target, steps, progress);
@@ -57,11 +71,11 @@ async function restoredBefore(ctx: Ctx, siteId: number, left: readonly Left[], t
 export const undoHandler: JobHandler<Selected, SiteUndo> = {
   type: 'undo',
   failure: 'svc_operation_failed',
-  run: undo,
+  run: async (ctx, target, selected) => undo(ctx, target, await planInJob(ctx, target, selected)),
   interrupted: (result) => result.interrupted !== undefined,
   // What the interrupted run did is as it was before by now, and counts as done.
   async resume(ctx, target, selected, { items }) {
-    const { left, ...rest } = await undo(ctx, target, selected);
+    const { left, ...rest } = await undo(ctx, target, await planInJob(ctx, target, selected));
     const earlier = await restoredBefore(ctx, target.site.id, left, items);
     return { ...rest, left: left.filter((one) => !earlier.includes(one)), earlier };
   },
@@ -76,6 +90,12 @@ export const undoHandler: JobHandler<Selected, SiteUndo> = {
       ...interrupted.map(({ slug, field }) => ({ done: null, facts: { slug, field, ...UNDER_WAY } })),
       ...left.map(({ slug, field, code, reason }) => ({ done: false, facts: { slug, field, code, message: reason } })),
     ]),
+};
+
+/** The same in the call itself, which suspends clients after their sites. */
+export const directUndo: typeof undoHandler = {
+  ...undoHandler,
+  run: async (ctx, target, selected) => undo(ctx, target, await planSite(ctx, target, selected)),
 };
 
 const UNDER_WAY = { code: 'svc_still_running', message: 'The site had not answered when the time was over.' } as const;

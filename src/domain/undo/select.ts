@@ -4,7 +4,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
 import type { ToldRunItem } from '../../store/updates/runs.js';
-import { type Expanded, expand, type Target } from '../action-log/logged-changes.js';
+import { type Change, type Expanded, expand, type Target } from '../action-log/logged-changes.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { changeSentence } from '../sites/changes.js';
@@ -140,11 +140,15 @@ async function noEntry(ctx: Ctx, id: number): Promise<ServiceError> {
   });
 }
 
-/** The changes that are meant: all, or those on one site and of records. */
+/**
+ * The changes that are meant: all, or those on one site and of records. The suspension of a site that followed that of its
+ * client is undone with it, and not among them.
+ */
 export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): Promise<Expanded> {
   const { entries, run_id, rollout_id, change_id } = selected;
   const rows = entries.length === 0 ? [] : await ctx.store.actionLog.byIds(entries, siteId);
-  const expanded = withoutAnswered(withoutFollowing(rows)).map(expand);
+  const following = followingOf(rows);
+  const expanded = withoutAnswered(rows.filter((row) => !following.has(row))).map(expand);
   const of = run_id === undefined ? rollout_id && { rollout_id } : { run_id };
   if (of) {
     const items = await ctx.store.updateRuns.told(of, siteId, MOST_ITEMS);
@@ -161,11 +165,18 @@ export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): 
   };
 }
 
-/** Without the sites whose suspension followed that of their client, which is undone with it. */
-function withoutFollowing(rows: readonly ActionRow[]): ActionRow[] {
+/** The suspensions of a site, and their ends, that followed those of its client. */
+export async function followingChanges(ctx: Ctx, { entries }: Selected, siteId: number): Promise<Change[]> {
+  const rows = entries.length === 0 ? [] : await ctx.store.actionLog.byIds(entries, siteId);
+  return [...followingOf(rows)].flatMap((row) => expand(row).changes);
+}
+
+function followingOf(rows: readonly ActionRow[]): Set<ActionRow> {
   const callOf = ({ request_id, action }: ActionRow) => `${action} ${request_id}`;
   const clients = new Set(rows.filter(({ context }) => context === 'client').map(callOf));
-  return rows.filter((row) => row.context !== 'site' || !/suspended$/.test(row.action) || !clients.has(callOf(row)));
+  return new Set(
+    rows.filter((row) => row.context === 'site' && /suspended$/.test(row.action) && clients.has(callOf(row))),
+  );
 }
 
 /**

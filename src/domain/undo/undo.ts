@@ -12,7 +12,7 @@ import type { JobHandler } from '../actions/handler.js';
 import { runOnSites, runOrQueue } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { selectionOf } from '../sites/resolve.js';
-import { planSite, undoHandler } from './handler.js';
+import { directUndo, planSite, undoHandler } from './handler.js';
 import type { StepResult } from './on-site.js';
 import { digestOf, type Left, type Plan, planOf, refused, type Step, shown } from './plan.js';
 import { recordName, recordStates, undoRecords, undoRecordsLast } from './records.js';
@@ -63,7 +63,7 @@ export async function undoChanges(ctx: Ctx, { digest, page, ...choice }: UndoInp
   const urls = urlsOf(sites);
   const { steps, left } = await recordPlan(ctx, expanded);
   const results = await undoRecords(ctx, steps);
-  const answer = await runOrQueue(ctx, undoHandler, selectionOf(sites), selected);
+  const answer = await runOrQueue(ctx, directUndo, selectionOf(sites), selected);
   if (!answer.queued)
     for (const { result } of answer.done) {
       results.push(...result.results);
