@@ -1,6 +1,6 @@
 /**
  * Builds the page: scripts and styles under names that contain a hash of their content, and the index that refers to
- * them.
+ * them and holds what runs first.
  */
 
 import { createHash } from 'node:crypto';
@@ -41,7 +41,7 @@ export async function buildPage(folder, quality = constants.BROTLI_MAX_QUALITY) 
     jsx: 'automatic',
     jsxImportSource: 'preact',
   });
-  const early = await build({ ...shared, entryPoints: [join(web, 'early.ts')], format: 'iife' });
+  const early = await build({ ...shared, entryPoints: [join(web, 'early.ts')], format: 'iife', write: false });
   const outputs = Object.entries(metafile.outputs);
   const [script, entry] = outputs.find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx')) ?? [];
   const icon = hashed('icon.svg', assets);
@@ -49,7 +49,7 @@ export async function buildPage(folder, quality = constants.BROTLI_MAX_QUALITY) 
   const filled = {
     script: address(script),
     style: address(entry.cssBundle),
-    early: address(Object.keys(early.metafile.outputs)[0]),
+    early: early.outputFiles[0].text.trim(),
     icon: address(icon),
     preloads: entry.imports
       .filter(({ kind }) => kind === 'import-statement')

@@ -1,7 +1,6 @@
 /**
  * Runs before anything is painted: sets light or dark as chosen or as the system has it, and requests the session, so
- * that the answer is there when the page's script is loaded. Loaded first and alone, because inline scripts are not
- * allowed.
+ * that the answer is there when the page's script is loaded. Part of the document, which allows this script by its hash.
  */
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -18,7 +18,7 @@ import { mcpEnvelope } from '../surfaces/mcp/http-errors.js';
 import type { SessionSeal } from '../surfaces/mcp/session-ids.js';
 import { createPages, type Pages } from '../surfaces/page/pages.js';
 import { createReference } from '../surfaces/page/reference.js';
-import { createSessionRoutes } from '../surfaces/page/session-routes.js';
+import { createSessionRoutes, type SessionRouteParts } from '../surfaces/page/session-routes.js';
 import { createRestApp } from '../surfaces/rest/app.js';
 import { routes } from '../surfaces/rest/index.js';
 import { restEnvelope } from '../surfaces/rest/respond.js';
@@ -63,7 +63,9 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   const { sessions, isFirstStart } = parts;
   const pages = createPages(parts.pageFolder ?? builtFolder('web'));
   const rest = createRestApp({ routes, call, auth, sessions, clock, log, config, version: VERSION });
-  const app = createRouter({
+  const serve: SessionRouteParts['serve'] = (request, incoming) =>
+    app.fetch(request, incoming === undefined ? {} : { incoming });
+  const app: Hono<HttpEnv> = createRouter({
     config,
     log,
     newRequestId,
@@ -73,7 +75,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
       { at: '/', app: createFrontPage(pages) },
       { at: '/', app: pages.app },
       { at: '/', app: createReference(builtFolder('docs')) },
-      { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart }) },
+      { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart, serve }) },
       { at: '/', app: mcp.app, envelope: mcpEnvelope },
       { at: '/', app: run },
       { at: '/', app: rest, envelope: restEnvelope },

@@ -4,7 +4,7 @@
  */
 
 import { createServer } from 'node:http';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { putGuard } from '../../src/demo/guard/state.js';
 import { runToolJobs } from '../../src/domain/connection/tool-jobs.js';
@@ -58,6 +58,9 @@ const VIEWS: [string, string][] = [
   ['/nothing-here', 'There is nothing at this address.'],
 ];
 
+/** Of a view: the document, its style, two scripts, the session, live events, and two for what it reads. */
+const MOST_REQUESTS = 8;
+
 const nameOf = (index: number) => app.fleet.site(index).name;
 
 /** Navigates as a link does, without reloading the page. */
@@ -93,6 +96,22 @@ describe('the page', needs('chromium'), () => {
     await logIn(page, name);
     await page.getByRole('heading', { name: nameOf(1), level: 1 }).waitFor();
     await context.close();
+  });
+
+  it('needs few requests for a view: what it reads travels together', async () => {
+    const page = await served.open(['read', 'write', 'approve']);
+    for (const [address, text] of VIEWS) {
+      const sent: string[] = [];
+      const note = (request: Request) => void sent.push(`${request.method()} ${request.url()}`);
+      page.on('request', note);
+      await page.goto(`${served.url}${address}`);
+      await page.getByRole('main').getByText(text, { exact: true }).first().waitFor();
+      await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+      page.off('request', note);
+      expect([address, sent.length <= MOST_REQUESTS, sent]).toEqual([address, true, sent]);
+      expect(sent.filter((one) => one.includes('/v2/')).length).toBeLessThanOrEqual(2);
+    }
+    await page.context().close();
   });
 
   it('finds a site, filters, and goes back by the button of the browser', async () => {

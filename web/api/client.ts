@@ -3,6 +3,7 @@
 import createClient from 'openapi-fetch';
 import { inPageWords } from './page-words.js';
 import { reachable } from './reachable.js';
+import { read } from './reads.js';
 import type { paths } from './schema.js';
 import { forgetSession, loadSession, session } from './session.js';
 
@@ -45,7 +46,7 @@ function csrf(): string {
 
 async function sent(request: Request): Promise<Response> {
   try {
-    const response = await fetch(request);
+    const response = await (request.method === 'GET' ? read(request) : fetch(request));
     reachable.set(true);
     return response;
   } catch (error) {

@@ -195,7 +195,7 @@ function Costs({ id }: { id: string }) {
   const costs = useLoad(`clients:costs:${id}`, (signal) =>
     answer(api.GET('/clients/{id_or_email}/costs', { ...at(id), signal })),
   );
-  const settings = useLoad(costs.data === undefined ? null : 'settings:cost-tracker', (signal) =>
+  const settings = useLoad('settings:cost-tracker', (signal) =>
     answer(api.GET('/settings/cost-tracker', { signal })).then(({ data }) => data),
   );
   if (costs.data === undefined || costs.data.total === 0) return <>–</>;

@@ -27,16 +27,25 @@ export function Trend() {
   const days = useLoad('now:days', (signal) =>
     answer(api.GET('/fleet/days', { params: { query: { days: DAYS } }, signal })).then(({ data }) => data),
   );
+  const oldPhp = useLoad('now:php', (signal) => {
+    const query = { php_below: OLD, columns: ['id' as const], per_page: 1 };
+    return answer(api.GET('/fleet/sites', { params: { query }, signal }));
+  });
   return (
     <Card title={t.trend.title}>
-      <Loaded of={days}>{(data) => <Figures days={data} />}</Loaded>
+      <Loaded of={days}>{(data) => <Figures days={data} oldPhp={oldPhp.data} />}</Loaded>
     </Card>
   );
 }
 
+interface OldPhpCount {
+  total: number;
+  unknown?: number | undefined;
+}
+
 type Day = { date: string } & Record<Figure, number | null>;
 
-function Figures({ days }: { days: readonly Day[] }) {
+function Figures({ days, oldPhp }: { days: readonly Day[]; oldPhp: OldPhpCount | undefined }) {
   const last = days.at(-1);
   if (last === undefined) return null;
   const byDate = new Map(days.map((day) => [day.date, day]));
@@ -70,7 +79,7 @@ function Figures({ days }: { days: readonly Day[] }) {
           </div>
         );
       })}
-      <OldPhp />
+      {oldPhp !== undefined && <OldPhp {...oldPhp} />}
     </dl>
   );
 }
@@ -79,13 +88,7 @@ function Figures({ days }: { days: readonly Day[] }) {
 const OLD = '8.1';
 
 /** Sites with an old PHP: of today only. */
-function OldPhp() {
-  const sites = useLoad('now:php', (signal) => {
-    const query = { php_below: OLD, columns: ['id' as const], per_page: 1 };
-    return answer(api.GET('/fleet/sites', { params: { query }, signal }));
-  });
-  if (sites.data === undefined) return null;
-  const { total, unknown = 0 } = sites.data;
+function OldPhp({ total, unknown = 0 }: OldPhpCount) {
   return (
     <div>
       <dt>

@@ -1,7 +1,8 @@
 /** Compresses responses for clients that accept it. Runs in zlib's threads, so that other requests are not held up. */
 
+import { pipeline, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import { onceMade } from '../../runtime/once.js';
 
 /** Length (characters or bytes) below which compressing costs more than it saves. */
@@ -81,6 +82,22 @@ export async function compressedJson(response: Response, accepted: string | null
   if (!response.ok || !isJson || chosen(accepted) === undefined) return response;
   const { 'content-length': _ofText, ...headers } = Object.fromEntries(given);
   return textResponse(await response.text(), accepted, headers);
+}
+
+const PACKERS = {
+  br: () => createBrotliCompress({ ...BROTLI, flush: constants.BROTLI_OPERATION_FLUSH }),
+  gzip: () => createGzip({ ...GZIP, flush: constants.Z_SYNC_FLUSH }),
+} as const;
+
+/**
+ * The stream, compressed if the client accepts it: each piece can be read as soon as it is sent.
+ * @param accepted the request's Accept-Encoding
+ */
+export function packedStream(stream: Readable, accepted: string | null): { stream: Readable; encoding?: Encoding } {
+  const encoding = chosen(accepted);
+  if (encoding === undefined) return { stream };
+  // Errors reach the reader of what is returned.
+  return { stream: pipeline(stream, PACKERS[encoding](), () => undefined), encoding };
 }
 
 function chosen(accepted: string | null): Encoding | undefined {

@@ -48,7 +48,7 @@ export const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The page may only run, load and contact this server's own resources, and may not be framed. */
+/** The page may only run, load and contact this server's own resources, and may not be framed. Documents add their scripts. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -89,10 +89,12 @@ export function createPages(folder: string): Pages {
   const assets = html === undefined ? new Map<string, Asset>() : readAssets(join(folder, 'assets'));
   const etag = html === undefined ? '' : `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`;
 
+  const own = html === undefined ? PAGE_HEADERS : { ...PAGE_HEADERS, 'content-security-policy': policyOf(html) };
+
   async function document(headers: Headers): Promise<Response> {
     if (html === undefined) return notBuilt();
     // `Vary`: at `/`, programs get a different response.
-    const fields = { ...PAGE_HEADERS, 'cache-control': 'no-cache', vary: 'Accept', etag };
+    const fields = { ...own, 'cache-control': 'no-cache', vary: 'Accept', etag };
     const known = headers.get('if-none-match')?.includes(etag) === true;
     if (known) return new Response(null, { status: 304, headers: fields });
     const type = TYPES['.html'] ?? '';
@@ -103,7 +105,7 @@ export function createPages(folder: string): Pages {
     if (html === undefined || method !== 'GET' || headers.get('accept')?.includes('text/html') !== true)
       return undefined;
     const fields = {
-      ...PAGE_HEADERS,
+      ...own,
       'cache-control': 'no-store',
       vary: 'Accept',
       'content-type': TYPES['.html'] ?? '',
@@ -118,6 +120,13 @@ export function createPages(folder: string): Pages {
     return asset === undefined ? next() : assetResponse(asset, c.req.header('accept-encoding') ?? null);
   });
   return { app, document, missing };
+}
+
+/** The policy that also lets the scripts in the document run, by their hashes. */
+function policyOf(html: Buffer): string {
+  const scripts = [...html.toString().matchAll(/<script>(.*?)<\/script>/gs)].map(([, text = '']) => text);
+  const hashes = scripts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`);
+  return POLICY.replace("script-src 'self'", ["script-src 'self'", ...hashes].join(' '));
 }
 
 /** Reads all assets. Requests are looked up in this map, never on disk, so they cannot reach any other file. */

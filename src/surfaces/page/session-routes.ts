@@ -1,4 +1,7 @@
-/** `/session`: reads the session of a browser, logs in by password or link, sets a password, logs out here or everywhere. */
+/**
+ * `/session`: reads the session of a browser, logs in by password or link, sets a password, logs out here or everywhere, and
+ * reads several addresses for the page.
+ */
 
 import { type Context, Hono } from 'hono';
 import { ServiceError } from '../../runtime/errors.js';
@@ -6,6 +9,7 @@ import { readOnlyError } from '../../runtime/permission.js';
 import type { Session, Sessions } from '../auth/sessions.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
+import { pathsOf, readsResponse } from './session-reads.js';
 
 export interface SessionRouteParts {
   sessions: Sessions;
@@ -13,6 +17,8 @@ export interface SessionRouteParts {
   readOnly: boolean;
   /** Whether no site has been added yet. */
   isFirstStart(): Promise<boolean>;
+  /** Answers a request that came with another one, as if it had been sent alone. */
+  serve(request: Request, incoming: HttpEnv['Bindings']['incoming']): Response | Promise<Response>;
 }
 
 type SessionContext = Context<HttpEnv>;
@@ -28,8 +34,12 @@ const CHOSEN = ['password'] as const;
 const MAX_FIELD = 1000;
 /** Room for the longest name and password, escaped. A longer body is refused before it is parsed, as it comes before any login. */
 const MAX_BODY = 16 * 1024;
+/** Room for the addresses that a view reads. Read after the login. */
+const MAX_READS = 128 * 1024;
+/** Headers that say something of a request with several reads, not of each of them. */
+const OF_THE_WHOLE = ['accept-encoding', 'content-length', 'content-type', 'transfer-encoding', 'x-request-id'];
 
-export function createSessionRoutes({ sessions, readOnly, isFirstStart }: SessionRouteParts): Hono<HttpEnv> {
+export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }: SessionRouteParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
 
   const cookieOf = (c: SessionContext) => sessionCookieOf(c.req.raw.headers, c.env.info.https);
@@ -81,6 +91,22 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
     return shown(c, session);
   });
 
+  // Reads only, so that it needs no CSRF token; a page of another origin can neither send JSON nor read the answers.
+  app.post('/session/reads', async (c) => {
+    const { raw } = c.req;
+    const { info, incoming } = c.env;
+    const { cookie } = await sessions.admit({ cookie: cookieOf(c) ?? '', method: 'GET', info, csrf: undefined });
+    const paths = pathsOf(await bodyOf(c, MAX_READS));
+    const headers = new Headers(raw.headers);
+    for (const name of OF_THE_WHOLE) headers.delete(name);
+    const { origin } = new URL(raw.url);
+    const response = readsResponse(paths, raw.headers.get('accept-encoding'), (path, signal) =>
+      serve(new Request(`${origin}${path}`, { headers, signal: AbortSignal.any([signal, raw.signal]) }), incoming),
+    );
+    if (cookie !== undefined) response.headers.append('Set-Cookie', setSessionCookie(cookie, info.https));
+    return response;
+  });
+
   app.put('/session/password', async (c) => {
     const session = await admitted(c, cookieOf(c) ?? '');
     const refused = readOnlyError('write', readOnly);
@@ -115,14 +141,14 @@ async function unlessEnded(session: Promise<Session>): Promise<Session | undefin
 }
 
 /** The JSON body. A form on another site cannot send this content type, so it cannot forge a login. */
-async function bodyOf(c: SessionContext): Promise<Record<string, unknown>> {
+async function bodyOf(c: SessionContext, most = MAX_BODY): Promise<Record<string, unknown>> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
     throw new ServiceError('invalid_content_type', 'The body is not sent as JSON.', {
       advice: 'Set Content-Type to application/json.',
     });
-  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY) throw tooLarge();
+  if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge();
   const text = await c.req.text();
-  if (text.length > MAX_BODY) throw tooLarge();
+  if (text.length > most) throw tooLarge();
   const body = parsed(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ServiceError('rest_invalid_json', 'The body is not a JSON object.', { advice: 'Send one object.' });

@@ -1,0 +1,78 @@
+/** Reads of the page: those that are made at once travel in one request, and each is answered as soon as its answer arrives. */
+
+interface Waiting {
+  request: Request;
+  resolve(response: Response): void;
+  reject(reason: unknown): void;
+}
+
+/** Maximum number that the server takes at once. */
+const MOST = 20;
+let waiting: Waiting[] = [];
+
+/** As `fetch`, of a GET below `/v2`. */
+export function read(request: Request): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    if (waiting.length === 0) setTimeout(sendAll);
+    waiting.push({ request, resolve, reject });
+  });
+}
+
+function sendAll(): void {
+  const all = waiting.filter(({ request: { signal }, reject }) => {
+    if (signal.aborted) reject(signal.reason);
+    return !signal.aborted;
+  });
+  waiting = [];
+  for (let at = 0; at < all.length; at += MOST) void sendTogether(all.slice(at, at + MOST));
+}
+
+async function sendTogether(reads: Waiting[]): Promise<void> {
+  const open = new Map(reads.entries());
+  const [only, ...others] = reads;
+  try {
+    if (only !== undefined && others.length === 0) return only.resolve(await fetch(only.request));
+    const response = await fetch('/session/reads', {
+      method: 'POST',
+      headers: { accept: 'application/x-ndjson', 'content-type': 'application/json' },
+      body: JSON.stringify({ paths: reads.map(({ request }) => request.url.slice(location.origin.length)) }),
+      signal: allGone(open),
+    });
+    if (!response.ok || response.body === null) for (const { resolve } of reads) resolve(response.clone());
+    else await answerEach(response.body, open);
+  } catch (error) {
+    for (const { reject } of open.values()) reject(error);
+  }
+}
+
+/** Aborted once all of the reads are. An aborted one is answered at once. */
+function allGone(open: Map<number, Waiting>): AbortSignal {
+  const gone = new AbortController();
+  for (const [index, { request, reject }] of open)
+    request.signal.addEventListener('abort', () => {
+      reject(request.signal.reason);
+      open.delete(index);
+      if (open.size === 0) gone.abort();
+    });
+  return gone.signal;
+}
+
+/** Throws if the answers end early. */
+async function answerEach(body: ReadableStream<Uint8Array>, open: Map<number, Waiting>): Promise<void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  while (open.size > 0) {
+    const { value, done } = await reader.read();
+    if (done) throw new TypeError('The answers ended early.');
+    const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
+    const ended = lines.length - 1;
+    rest = lines.splice(ended - (ended % 2)).join('\n');
+    for (let at = 0; at < lines.length; at += 2) {
+      const { index, status } = JSON.parse(lines[at] ?? '') as { index: number; status: number };
+      const headers = { 'content-type': 'application/json' };
+      open.get(index)?.resolve(new Response(lines[at + 1] ?? '', { status, headers }));
+      open.delete(index);
+    }
+  }
+}
