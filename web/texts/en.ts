@@ -209,7 +209,7 @@ export const en = {
       certificates: (count: number) => `when the certificate of ${plural(count, 'site', 'sites')} expires`,
       vulnerabilities: (count: number) => `what is vulnerable on ${plural(count, 'site', 'sites')}`,
       noFeed: 'what is vulnerable: no vulnerability feed was read',
-      backups: (count: number) => `when ${plural(count, 'site', 'sites')} had the last backup`,
+      backups: (count: number) => `the last backup of ${plural(count, 'site', 'sites')}`,
       domains: (count: number) => `when the domain of ${plural(count, 'site', 'sites')} expires`,
     },
     updates: 'Updates',
