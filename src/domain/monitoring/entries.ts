@@ -7,6 +7,7 @@ import type {
   incidentEntry,
   monitorEntry,
 } from '../../../schemas/monitoring-tools.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { z } from '../../../schemas/zod.js';
 import type { AlertView } from './alerts.js';
 import type { CertificateView } from './certificates.js';
@@ -75,9 +76,26 @@ export function alertEntryOf({
   facts,
 }: AlertView): z.output<ReturnType<typeof alertEntry>> {
   const present = Object.entries(facts).filter(([, value]) => value !== null && value !== '');
-  const list = present.map(([name, value]) => ({
-    name,
-    value: Array.isArray(value) ? value.join(', ') : String(value),
-  }));
+  const list = present.map(([name, value]) => ({ name, value: textOf(value) }));
   return { id, kind, site_id, time: time ?? '', delivered, facts: list };
+}
+
+/** A fact as text. What has members is told by their names, without those that are unknown. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(value.some(isRecord) ? '; ' : ', ');
+  if (!isRecord(value)) return String(value);
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== null && inner !== '')
+    .map(([name, inner]) => `${name} ${memberText(inner)}`)
+    .join(', ');
+}
+
+/** Quoted unless it is a plain word or an address: what a site calls something must not pass for the next member. */
+function memberText(value: unknown): string {
+  if (typeof value !== 'string' || /^https?:\/\/\S+$/.test(value)) return textOf(value);
+  return siteWord(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
