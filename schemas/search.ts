@@ -1,7 +1,7 @@
 /** Schemas of the fleet search, and of the filters it shares with the lists and runs of updates. */
 
 import { once } from '../src/runtime/once.js';
-import { called, int, list, pageNumbers } from './common.js';
+import { bool, called, int, list, pageNumbers } from './common.js';
 import { z } from './zod.js';
 
 /** The level of an update: whether the third or a later number of the version changes, the second, or the first. */
@@ -62,6 +62,8 @@ export const fieldNames = () => listOrOne(z.enum(SEARCH_FIELDS)).default([]);
 export const idList = () => list(int(1)).default([]);
 export const searchText = () => z.string().max(255).default('');
 export const version = () => z.string().trim().min(1).max(100).optional();
+/** `core`: WordPress itself has known flaws. */
+export const vulnerable = () => z.union([z.literal('core'), bool()]).optional();
 export const days = () => int(0, 36_500).optional();
 
 /** Filters of lists and runs of updates. */

@@ -11,6 +11,7 @@ import {
   searchAnswer,
   searchText,
   version,
+  vulnerable,
 } from '../../schemas/search.js';
 import { siteStatusFilter } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
@@ -20,8 +21,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/search-fleet-v1',
   title: 'Search the fleet',
-  about:
-    'Finds sites, or installs of a plugin or theme, as of the last sync. Filters combine; lists mean any of them. group_by counts sites.',
+  about: 'Finds sites, or installs of a plugin or theme, as of the last sync. Filters combine; lists mean any of them.',
   instructions: 'Start here for questions about many sites.',
   run: 'POST',
   effect: 'read',
@@ -32,7 +32,7 @@ export default defineOperation({
       status: siteStatusFilter(),
       tag_ids: idList().describe('Any of them.'),
       client_ids: idList().describe('Any of them.'),
-      plugin: called().optional().describe('Slug or name: its installs.'),
+      plugin: called().optional().describe('Slug or name.'),
       theme: called().optional().describe('Slug or name.'),
       item_state: z.enum(['active', 'inactive']).optional().describe('Of that item.'),
       version_below: version().describe('Of that item.'),
@@ -40,14 +40,14 @@ export default defineOperation({
       wp_below: version().describe('Like 6.5.'),
       php_below: version().describe('Like 8.1.'),
       child_below: version().describe('MainWP Child.'),
-      not_synced_days: days().describe('At least this long, or never.'),
+      not_synced_days: days().describe('This long, or never.'),
       has_update: kinds().describe('Of the item if named.'),
       level: levels().describe('Of the update.'),
       certificate_days: days().describe('TLS ends within, or has ended.'),
       domain_days: days().describe('Expires within.'),
       ends_within_days: days().describe('TLS or domain.'),
       monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
-      vulnerable: bool().optional().describe('Known flaws.'),
+      vulnerable: vulnerable().describe('Known flaws; core: WordPress.'),
       quarantined: bool().optional().describe('Newer version is.'),
       backup: z.enum(BACKUP_STATES).optional().describe('Last one.'),
       backup_older_than_days: days().describe('Last one.'),

@@ -37,7 +37,8 @@ interface FleetSearch {
   monitor?: MonitorState | undefined;
   backup?: BackupState | undefined;
   backup_older_than_days?: number | undefined;
-  vulnerable?: boolean | undefined;
+  /** `core`: WordPress itself is. */
+  vulnerable?: boolean | 'core' | undefined;
   quarantined?: boolean | undefined;
   /** Whether the guard answered when last asked. */
   guarded?: boolean | undefined;
@@ -148,15 +149,18 @@ async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promi
       asked.monitor === undefined
         ? undefined
         : { state: asked.monitor, active: (await monitoringDefaults(ctx)).active ? 1 : 0 },
-    vulnerable:
-      asked.vulnerable === undefined
-        ? undefined
-        : { wanted: asked.vulnerable, known: feedKnown, of_item: shownKind(asked) !== null },
+    vulnerable: asked.vulnerable === undefined ? undefined : { known: feedKnown, ...whatIsVulnerable(asked) },
     quarantined: shownKind(asked) === null ? asked.quarantined : undefined,
     guarded: asked.guarded,
     offers: offersOf(asked),
     items,
   };
+}
+
+/** Of what the known flaws are: of a named item, of WordPress itself, or of anything on the site. */
+function whatIsVulnerable(asked: FleetSearch): Omit<NonNullable<FleetFilter['vulnerable']>, 'known'> {
+  if (asked.vulnerable === 'core') return { wanted: true, of: 'core' };
+  return { wanted: asked.vulnerable === true, of: shownKind(asked) === null ? 'site' : 'item' };
 }
 
 /** The kind of item that rows show; null without an item. */
@@ -202,7 +206,7 @@ async function shownItem(ctx: Ctx, asked: FleetSearch, kind: number, packages: r
     packages,
     versions: ranged ? all.filter(fits) : undefined,
     active: item_state === undefined ? undefined : item_state === 'active',
-    vulnerable: asked.vulnerable,
+    vulnerable: asked.vulnerable === 'core' ? undefined : asked.vulnerable,
     quarantined: asked.quarantined,
     offer: asksItemUpdate(asked) ? levelNumbers(asked.level) : undefined,
   };
@@ -221,7 +225,7 @@ function fieldsOf(asked: FleetSearch): SearchField[] {
   const about: [SearchField, boolean][] = [
     ['vulnerabilities', asked.vulnerable !== undefined],
     ['reason', asked.status === 'disconnected'],
-    ['wp', asked.wp_below !== undefined],
+    ['wp', asked.wp_below !== undefined || asked.vulnerable === 'core'],
     ['php', asked.php_below !== undefined],
     ['child', asked.child_below !== undefined],
     ['last_sync', asked.not_synced_days !== undefined],

@@ -119,13 +119,24 @@ function view(row: VulnerabilityRow) {
 /** With the call that names the sites that are left out. */
 export async function vulnerabilitiesWithNext(ctx: Ctx, asked: Asked) {
   const { vulnerabilities, ...facts } = await listVulnerabilities(ctx, asked);
-  return { ...facts, vulnerabilities: vulnerabilities.map((one) => ({ ...one, ...restOf(one) })) };
+  return { ...facts, vulnerabilities: vulnerabilities.map((one) => ({ ...one, ...restOf(one, asked) })) };
 }
 
-function restOf({ sites, first_sites, type, slug }: ReturnType<typeof view>): { next?: string } {
+/** The call finds the sites of this row only: of the tags and clients asked about, and older than what fixes it. */
+function restOf(row: ReturnType<typeof view>, { tag_ids, client_ids }: Asked): { next?: string } {
+  const { sites, first_sites, type, slug, fixed_in } = row;
   if (sites <= first_sites.length || siteWord(slug) !== slug) return {};
-  const of = type === 'plugin' || type === 'theme' ? { [type]: slug } : {};
-  return { next: `All ${sites} sites: svc-search-fleet-v1 ${JSON.stringify({ ...of, vulnerable: true })}` };
+  const isItem = type === 'plugin' || type === 'theme';
+  // A version is the word of a feed.
+  const below = fixed_in !== null && siteWord(fixed_in) === fixed_in ? fixed_in : undefined;
+  const of = isItem
+    ? { [type]: slug, vulnerable: true, version_below: below }
+    : { vulnerable: 'core', wp_below: below };
+  const among = {
+    ...(tag_ids.length === 0 ? {} : { tag_ids }),
+    ...(client_ids.length === 0 ? {} : { client_ids }),
+  };
+  return { next: `All ${sites} sites: svc-search-fleet-v1 ${JSON.stringify({ ...of, ...among })}` };
 }
 
 function bySeverity(counts: readonly { severity: number | null; n: number }[]) {

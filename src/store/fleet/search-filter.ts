@@ -6,7 +6,12 @@ import { type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import { quarantinedOn } from '../sites/quarantined-on.js';
 import type { SiteStatus } from '../sites/rows.js';
-import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
+import {
+  UNCLASSIFIED_CORES,
+  UNCLASSIFIED_SITES,
+  VULNERABLE_CORES,
+  VULNERABLE_INSTALLS,
+} from '../vulnerabilities/list.js';
 
 export type MonitorState = 'up' | 'down' | 'pending' | 'paused' | 'unknown';
 type VersionColumn = 'wp_version' | 'php_version' | 'child_version';
@@ -56,7 +61,7 @@ export interface FleetFilter {
    * Whether a vulnerable item is installed; `known`: there is a feed. For a named item the item's own condition
    * applies, and this one only yields the unknown sites.
    */
-  vulnerable?: { wanted: boolean; known: boolean; of_item: boolean } | undefined;
+  vulnerable?: { wanted: boolean; known: boolean; of: 'site' | 'item' | 'core' } | undefined;
   /** Whether a quarantined version is available. */
   quarantined?: boolean | undefined;
   /** Whether a guard answered when last asked. */
@@ -243,11 +248,12 @@ function either(conditions: readonly Fragment[]): Fragment {
 }
 
 function vulnerability(
-  { wanted, known, of_item }: NonNullable<FleetFilter['vulnerable']>,
+  { wanted, known, of }: NonNullable<FleetFilter['vulnerable']>,
   [item]: readonly ItemFilter[],
 ): UncertainCondition {
   if (!known) return { fits: fragment('0'), unknown: fragment('1') };
-  if (of_item)
+  if (of === 'core') return amongSites(wanted, VULNERABLE_CORES, UNCLASSIFIED_CORES);
+  if (of === 'item')
     return {
       fits: fragment('1'),
       unknown: fragment(
@@ -256,11 +262,15 @@ function vulnerability(
         idList(item?.packages ?? []),
       ),
     };
-  const vulnerable = `(SELECT site_id FROM (${VULNERABLE_INSTALLS}))`;
+  return amongSites(wanted, `SELECT site_id FROM (${VULNERABLE_INSTALLS})`, UNCLASSIFIED_SITES);
+}
+
+/** What is known of one version may be enough. */
+function amongSites(wanted: boolean, vulnerable: string, unclassified: string): UncertainCondition {
   return {
     fits: fragment(
-      wanted ? `s.id IN ${vulnerable}` : `s.id NOT IN ${vulnerable} AND s.id NOT IN (${UNCLASSIFIED_SITES})`,
+      wanted ? `s.id IN (${vulnerable})` : `s.id NOT IN (${vulnerable}) AND s.id NOT IN (${unclassified})`,
     ),
-    unknown: fragment(`s.id IN (${UNCLASSIFIED_SITES})${wanted ? ` AND s.id NOT IN ${vulnerable}` : ''}`),
+    unknown: fragment(`s.id IN (${unclassified})${wanted ? ` AND s.id NOT IN (${vulnerable})` : ''}`),
   };
 }

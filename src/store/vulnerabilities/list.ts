@@ -60,6 +60,12 @@ export const UNCLASSIFIED_SITES = `SELECT site_id FROM site_detail WHERE last_sy
   UNION ALL SELECT e.site_id FROM unclassified_version j CROSS JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
   UNION ALL SELECT d.site_id FROM unclassified_version j CROSS JOIN site_detail d ON j.package_id = 0 AND d.wp_version = j.version`;
 
+/** Sites whose WordPress itself is affected, and those of which that is unknown although there is a feed. */
+export const VULNERABLE_CORES =
+  'SELECT d.site_id FROM vulnerable_version w JOIN site_detail d ON d.wp_version = w.version WHERE w.package_id = 0';
+export const UNCLASSIFIED_CORES = `SELECT site_id FROM site_detail WHERE wp_version = ''
+  UNION ALL SELECT d.site_id FROM unclassified_version j JOIN site_detail d ON d.wp_version = j.version WHERE j.package_id = 0`;
+
 /** ` AND …` condition on the site `s`. */
 function ofSites({ sites, tags, clients }: VulnerabilityFilter): Fragment {
   return join([
