@@ -199,7 +199,22 @@ describe('moves between the states', () => {
     });
     app.site(0).faults = { offline: true };
     expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: false, http_status: 0 });
+    const { reason, ...seen } = await app.call('check-site', { site_id_or_domain: 1 });
+    expect(reason).toMatch(/^127\.0\.0\.1.* (closed|cannot|refuses) /);
+    app.site(1).faults = { http500: true };
+    expect((await app.call('check-sites')).results).toEqual([
+      { ...seen, response_time_ms: expect.any(Number), http_status: null, reason },
+      {
+        ...{ site_id: 2, site_url: app.site(1).url, reachable: false, response_time_ms: expect.any(Number) },
+        ...{ http_status: 500, reason: 'The front page answered with HTTP 500.' },
+      },
+      {
+        ...{ site_id: 3, site_url: app.site(2).url, reachable: true, response_time_ms: expect.any(Number) },
+        http_status: 200,
+      },
+    ]);
     app.site(0).faults = {};
+    app.site(1).faults = {};
     await app.call('suspend-site', { site_id_or_domain: 2 });
     expect(await app.call('check-sites')).toMatchObject({
       queued: false,

@@ -21,6 +21,7 @@ export default defineOperation({
       reachable: z.boolean(),
       response_time_ms: z.number().int(),
       http_status: z.number().int().describe('0 = no answer.'),
+      reason: z.string().optional(),
     }),
 
   handle: ({ site_id_or_domain }, ctx) => resultOnSite(ctx, checkHandler, site_id_or_domain),

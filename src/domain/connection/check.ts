@@ -16,6 +16,15 @@ export interface CheckResult {
   maintenance: boolean;
   /** It took the request, and did not answer in time. */
   late: boolean;
+  /** Why it is not reachable, in one sentence; absent if it is. */
+  reason?: string;
+}
+
+/** Why a front page is not reachable, by what was seen of it. */
+export function whyUnreachable({ http_status, maintenance, late }: Omit<CheckResult, 'reason'>): string {
+  if (maintenance) return "The front page shows WordPress' maintenance page.";
+  if (http_status === 0) return `The front page did not answer${late ? ' in time' : ''}.`;
+  return `The front page answered with HTTP ${http_status}.`;
 }
 
 /** Up: a normal response, or a redirect to another site. Redirects within the site were followed before. */
@@ -59,7 +68,7 @@ export async function checkSite(
     at: ctx.clock.now(),
   });
   ctx.events.emit({ name: 'site.checked', site_id: site.id, facts: { reachable, http_status } });
-  return {
+  const result = {
     site_id: site.id,
     site_url: site.url,
     reachable: reachable === true,
@@ -68,4 +77,8 @@ export async function checkSite(
     maintenance,
     late: isLate(visit.failure),
   };
+  if (result.reachable) return result;
+  // Without an answer, what happened on the network says more.
+  const seen = http_status === 0 ? visit.failure?.message : undefined;
+  return { ...result, reason: seen ?? whyUnreachable(result) };
 }

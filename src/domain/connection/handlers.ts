@@ -6,7 +6,7 @@ import type { JobHandler, NoParams } from '../actions/handler.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireNotSuspended } from '../sites/load.js';
 import { withStorageError } from '../storage-messages.js';
-import { type CheckResult, checkSite } from './check.js';
+import { type CheckResult, checkSite, whyUnreachable } from './check.js';
 import { reconnectSite } from './connection.js';
 import { requestChildDisconnect } from './notify-child.js';
 import { reconnectSuspended } from './suspension.js';
@@ -45,15 +45,16 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   type: 'check',
   failure: 'svc_check_failed',
   run: (ctx, target) => checkSite(ctx, target),
-  outcomeOf({ reachable, http_status, response_time_ms, maintenance, late }) {
+  outcomeOf(result) {
+    const { reachable, http_status, response_time_ms, late } = result;
     const items = [{ done: reachable, facts: { reachable, http_status, response_time_ms } }];
     if (reachable) return { failed: false, code: '', message: '', items };
-    const message = maintenance
-      ? "The front page shows WordPress' maintenance page."
-      : http_status === 0
-        ? `The front page did not answer${late ? ' in time' : ''}.`
-        : `The front page answered with HTTP ${http_status}.`;
-    return { failed: true, code: late ? 'svc_still_running' : 'svc_site_offline', message, items };
+    return {
+      failed: true,
+      code: late ? 'svc_still_running' : 'svc_site_offline',
+      message: whyUnreachable(result),
+      items,
+    };
   },
 };
 
