@@ -160,3 +160,10 @@ export const costRecord = once(() =>
     updated_at: timestamp(),
   }),
 );
+
+/** Names of what a cost covers, in the order of the ids. */
+export const costNames = once(() => ({
+  site_names: z.array(z.string()).describe('The first 5.'),
+  group_names: z.array(z.string()).describe('The first 5.'),
+  client_names: z.array(z.string()).describe('The first 5.'),
+}));

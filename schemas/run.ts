@@ -49,6 +49,7 @@ export const runEntry = once(() =>
         unknown: count(),
       })
       .describe('Items by state.'),
+    reason: z.string().optional().describe('Of the worst that was not kept.'),
   }),
 );
 

@@ -38,6 +38,21 @@ beforeAll(async () => {
 /** 4 × 120 for hosting, 59.90 for the licence, 52 × 7 undated. */
 const TOTALS = { currency: 'USD', total_yearly: 903.9, total_monthly: 75.33, not_covered: 1, not_dated: 1, costs: [] };
 
+describe('list-costs', () => {
+  it('names the sites, tags and clients that each covers', async () => {
+    const { costs } = await support.ask('list-costs');
+    const { sites } = await support.app.call('get-sites-basic');
+    const siteNames = [1, 2, 3, 4].map((id) => sites.find((site: { id: number }) => site.id === id).name);
+    const names = (name: string) => {
+      const found = costs.find((one: { name: string }) => one.name === name);
+      return [found.site_names, found.group_names, found.client_names];
+    };
+    expect(names('Hosting')).toEqual([siteNames, [], []]);
+    expect(names('Licence')).toEqual([[], ['Shops'], []]);
+    expect(names('Nobody')).toEqual([[], [], ['Cleo']]);
+  });
+});
+
 describe('list-costs with group_by', () => {
   it('client: the shares of all its sites, those that cost most first', async () => {
     expect(await grouped('client')).toEqual({

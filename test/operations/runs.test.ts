@@ -71,6 +71,15 @@ describe('a call', () => {
       cannot_roll_back_because: 'It was not installed.',
     });
     expect(items.get('')).toMatchObject({ site_id: 2, type: 'site', state: 'skipped', code: 'svc_site_suspended' });
+    // The list says why not all was kept: the worst of it, and how much else there is.
+    const [listed] = (await app.call('list-runs', {})).runs;
+    const { name, message } = items.get(slugs.failing);
+    expect(listed.reason).toContain(
+      `${name.includes(' ') ? `"${name}"` : name} on ${app.site(0).url.replace(/^https?:\/\/|\/$/g, '')}: `,
+    );
+    expect(listed.reason).toContain(message.slice(0, 60));
+    expect(listed.reason).toMatch(/ And 2 more\.$/);
+    expect(told.reason).toBe(listed.reason);
     // The answer and the record tell the same, and name the changes alike.
     expect(answer.updated).toMatchObject([
       { slug: slugs.good, change_id: items.get(slugs.good).change_id, can_roll_back: true },
@@ -107,6 +116,7 @@ describe('a call', () => {
     }
     expect(new Set(ids).size).toBe(calls.length);
     const listed = await app.call('list-runs', {});
+    for (const one of listed.runs) expect(one).not.toHaveProperty('reason');
     expect(listed.runs.map((one: Answer) => one.operation)).toEqual(
       expect.arrayContaining(calls.map(([name]) => `svc/${name}-v1`)),
     );

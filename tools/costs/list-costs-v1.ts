@@ -1,8 +1,8 @@
 import { bool, paged, paging } from '../../schemas/common.js';
-import { COST_GROUPS, costGroups, costRecord } from '../../schemas/cost.js';
+import { COST_GROUPS, costGroups, costNames, costRecord } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
 import { checkLosing, groupedCosts } from '../../src/domain/costs/grouped.js';
-import { listCosts } from '../../src/domain/costs/records.js';
+import { listNamedCosts } from '../../src/domain/costs/records.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -23,20 +23,22 @@ export default defineOperation({
   output: () =>
     z.object({
       costs: z.array(
-        costRecord().pick({
-          id: true,
-          kind: true,
-          name: true,
-          price: true,
-          type: true,
-          renewal_type: true,
-          license_type: true,
-          cost_status: true,
-          next_renewal: true,
-          sites: true,
-          groups: true,
-          clients: true,
-        }),
+        costRecord()
+          .pick({
+            id: true,
+            kind: true,
+            name: true,
+            price: true,
+            type: true,
+            renewal_type: true,
+            license_type: true,
+            cost_status: true,
+            next_renewal: true,
+            sites: true,
+            groups: true,
+            clients: true,
+          })
+          .extend(costNames()),
       ),
       ...costGroups(),
       ...paged(),
@@ -45,7 +47,6 @@ export default defineOperation({
   async handle({ group_by, losing, page, per_page }, ctx) {
     checkLosing(group_by, losing);
     if (group_by !== undefined) return groupedCosts(ctx, group_by, page, per_page, losing);
-    const { items, total } = await listCosts(ctx, page, per_page);
-    return { costs: items, total, page, per_page };
+    return listNamedCosts(ctx, page, per_page);
   },
 });

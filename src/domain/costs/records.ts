@@ -24,6 +24,23 @@ export async function listCosts(ctx: Ctx, page: number, perPage: number) {
   return { items: items.map((cost) => costView(ctx, cost)), page, per_page: perPage, total };
 }
 
+/** Names of each kind that a row has. */
+const NAMES = 5;
+
+/** One page, with the names of what each covers. Throws as `listCosts`. */
+export async function listNamedCosts(ctx: Ctx, page: number, perPage: number) {
+  const { items, total } = await listCosts(ctx, page, perPage);
+  const names = await ctx.store.costs.namesOf(
+    items.map(({ id }) => id),
+    NAMES,
+  );
+  const costs = items.map((cost) => {
+    const { sites = [], groups = [], clients = [] } = names.get(cost.id) ?? {};
+    return { ...cost, site_names: sites, group_names: groups, client_names: clients };
+  });
+  return { costs, total, page, per_page: perPage };
+}
+
 /** Undefined if there is no such cost. */
 export async function getCost(ctx: Ctx, id: number): Promise<CostView | undefined> {
   requireModule(ctx, 'cost-tracker');

@@ -49,6 +49,9 @@ const TARGETS: Record<TargetField, { column: string; table: string }> = {
 };
 const TARGET_FIELDS = Object.keys(TARGETS) as TargetField[];
 
+/** Names of the targets of a cost, in the order of their ids. */
+export type CostNames = { [Field in TargetField]: string[] };
+
 function targetInserts(cost: string, targets: Partial<CostTargets>): Statement[] {
   return TARGET_FIELDS.flatMap((field) => {
     const ids = targets[field];
@@ -94,6 +97,26 @@ export function createCosts(db: Db, aside: Reads) {
       const rows = select('ORDER BY c.name COLLATE NOCASE, c.id');
       const { items, total } = await readPage(db, rows, sql('SELECT count(*) AS n FROM cost'), page, perPage);
       return { items: items.map(toCost), total };
+    },
+
+    /** The first names of the targets of each of these costs. */
+    async namesOf(ids: readonly number[], most: number): Promise<Map<number, CostNames>> {
+      const names = TARGET_FIELDS.map((field) => {
+        const { column, table } = TARGETS[field];
+        return `(SELECT json_group_array(name) FROM (SELECT n.name FROM cost_target t JOIN ${table} n ON n.id = t.${column}
+          WHERE t.cost_id = c.value ORDER BY n.id LIMIT ?2)) AS ${field}`;
+      });
+      const rows = await db.all(`SELECT c.value AS id, ${names.join(', ')} FROM json_each(?1) c`, [
+        JSON.stringify(ids),
+        most,
+      ]);
+      const of = (row: Row, field: TargetField) => JSON.parse(String(row[field])) as string[];
+      return new Map(
+        rows.map((row) => [
+          Number(row.id),
+          { sites: of(row, 'sites'), groups: of(row, 'groups'), clients: of(row, 'clients') },
+        ]),
+      );
     },
 
     async find(id: number): Promise<CostRow | undefined> {

@@ -21,6 +21,17 @@ export interface CountedRun extends RunRow {
   /** JSON object: how many items are in which state. */
   counts: string;
   waiting_sites: number;
+  /** JSON of `RunTrouble`; null if every item was kept. */
+  trouble: string | null;
+}
+
+/** The first item that was not kept, the worst of them: what failed, then what was rolled back, unknown or left out. */
+export interface RunTrouble extends Pick<RunItem, 'name' | 'code' | 'message'> {
+  /** Null: the site was removed. */
+  site_url: string | null;
+  /** How its safe update ended, and what was seen. */
+  outcome: ChangeOutcome | null;
+  seen: string | null;
 }
 
 export interface RunItem {
@@ -84,9 +95,20 @@ const GUARDED = `SELECT 1 FROM safe_change c WHERE c.id = i.change_id`;
 export const AT_WORK = `(r.ended_at IS NULL OR EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = r.id AND i.state IN ${OPEN}))`;
 const WAITING_SITES = '(SELECT count(*) FROM job_site s WHERE s.job_id = r.job_id AND s.state = 0)';
 
-/** The columns of a run `r`, with its items counted. */
+/** By index, one state after the other: a run may have a hundred thousand items. */
+const TROUBLE = (['failed', 'rolled_back', 'unknown', 'skipped'] satisfies RunItemState[])
+  .map(
+    (
+      state,
+    ) => `(SELECT json_object('name', i.name, 'code', i.code, 'message', i.message, 'site_url', s.url, 'outcome', c.outcome,
+      'seen', c.evidence ->> '$.seen[0]') FROM update_run_item i LEFT JOIN site s ON s.id = i.site_id LEFT JOIN safe_change c ON c.id = i.change_id
+      WHERE i.run_id = r.id AND i.state = '${state}' ORDER BY i.site_id LIMIT 1)`,
+  )
+  .join(', ');
+
+/** The columns of a run `r`, with its items counted, and the worst of them. */
 const COUNTED = `r.*, ${WAITING_SITES} AS waiting_sites, (SELECT json_group_object(state, n) FROM (SELECT i.state, count(*) AS n
-  FROM update_run_item i WHERE i.run_id = r.id GROUP BY i.state)) AS counts`;
+  FROM update_run_item i WHERE i.run_id = r.id GROUP BY i.state)) AS counts, coalesce(${TROUBLE}) AS trouble`;
 
 const TOLD = `i.*, s.url AS site_url, s.name AS site_name, c.snapshot IS NOT NULL AS copied, c.outcome, c.evidence, c.settled_at, c.step
   FROM update_run_item i LEFT JOIN site s ON s.id = i.site_id LEFT JOIN safe_change c ON c.id = i.change_id`;

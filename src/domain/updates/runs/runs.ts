@@ -1,15 +1,18 @@
 /** Runs of updates as callers read them: one with its items, and the list. */
 
 import type { RUN_STATES, runEntry, runResult, shownRunItem } from '../../../../schemas/run.js';
+import { siteWord } from '../../../../schemas/site-text.js';
+import { cut } from '../../../../schemas/text.js';
 import type { z } from '../../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../../runtime/errors.js';
 import type { Origin } from '../../../runtime/events.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { ChangeOutcome } from '../../../store/safety/changes.js';
-import type { CountedRun, RunItemState, ToldRunItem } from '../../../store/updates/runs.js';
+import type { CountedRun, RunItemState, RunTrouble, ToldRunItem } from '../../../store/updates/runs.js';
 import { pastTime } from '../../common/past-time.js';
 import type { Ctx } from '../../context.js';
 import { getSite, type SiteRef } from '../../sites/resolve.js';
+import { siteAddress } from '../../sites/urls.js';
 import { BROKE, UPDATE_TYPES } from '../results.js';
 import type { Evidence } from '../safe/safe-run.js';
 import { type Asked, MOST_ITEMS } from './call.js';
@@ -22,6 +25,8 @@ type Result = z.output<ReturnType<typeof runResult>>;
 /** Longest reason in an answer, in characters, and most findings: what a page of items may take is bounded. */
 const LONGEST = 240;
 const FINDINGS = 3;
+/** Longest reason of a run in a list of them. */
+const REASON = 180;
 
 /** One run with a page of its items. Throws `svc_run_not_found`. */
 export async function getRun(
@@ -102,7 +107,20 @@ function entryOf(run: CountedRun): Entry {
     sites: run.sites,
     ...(running && run.waiting_sites > 0 && { waiting_sites: run.waiting_sites }),
     counts,
+    ...reasonMember(run.trouble, counts),
   };
+}
+
+/** Why not all was kept: what became of the worst item, and how many others there are. */
+function reasonMember(trouble: string | null, counts: Entry['counts']): { reason?: string } {
+  if (trouble === null) return {};
+  const { name, code, message, site_url, outcome, seen } = JSON.parse(trouble) as RunTrouble;
+  const { failed = 0, rolled_back = 0, unknown = 0, skipped = 0 } = counts;
+  const others = failed + rolled_back + unknown + skipped - 1;
+  const where = site_url === null ? 'a site that was removed' : siteAddress(site_url);
+  const item = name === '' ? where : `${siteWord(name)} on ${where}`;
+  const why = message || seen || code || codeOf({ outcome });
+  return { reason: `${cut(`${item}: ${why}`, REASON)}${others > 0 ? ` And ${others} more.` : ''}` };
 }
 
 function askedFields({ types, specific_items, limits }: Asked) {
@@ -139,7 +157,7 @@ function itemOf(row: ToldRunItem, now: number): Item {
 }
 
 /** Of an item that was finished after its call had ended: by its steps, or while it was watched. */
-function codeOf({ outcome }: ToldRunItem): string {
+function codeOf({ outcome }: Pick<ToldRunItem, 'outcome'>): string {
   return outcome === null ? '' : CODES[outcome];
 }
 
