@@ -91,6 +91,7 @@ export const searchAnswer = once(() =>
     sites: z.number().int().describe('Sites that match.'),
     total_groups: z.number().int().optional(),
     unknown: z.number().int().optional().describe('Sites left out because a value asked about is unknown.'),
+    not_known: z.array(z.string()).optional(),
     note: z.string().optional(),
     ...pageNumbers(),
   }),

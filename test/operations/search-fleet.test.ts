@@ -419,6 +419,56 @@ describe('search-fleet', () => {
     expect(unknown ?? 0).toBe(blind.filter((site) => !due.includes(site)).length);
   });
 
+  it('says of how many sites the end of certificate or domain is unknown, and why, found or not', async () => {
+    const none = (of: 'certificate' | 'domain', tag?: number) =>
+      fleet.filter((site) => site[of] === null && (tag === undefined || site.tags.includes(tag))).length;
+    const certificates = (sites: number) =>
+      `when the certificate ends: unknown of ${sites} sites (${sites} not looked at yet). list-certificates-v1 has more.`;
+    const domains = (sites: number, why: string) =>
+      `when the domain ends: unknown of ${sites} sites (${why}). list-domains-v1 has more.`;
+    const asked = async (input: object) => (await app.call('search-fleet', input)).not_known;
+    expect(await asked({ certificate_days: 5 })).toEqual([certificates(none('certificate'))]);
+    expect(await asked({ ends_within_days: 5, tag_ids: [2] })).toEqual([
+      certificates(none('certificate', 2)),
+      domains(none('domain', 2), `${none('domain', 2)} not looked up yet`),
+    ]);
+    expect(await asked({ domain_days: 5, group_by: 'client' })).toHaveLength(1);
+    expect(await asked({ php_below: '8.0' })).toBeUndefined();
+    // Four domains that were asked about, and one site that has none.
+    const ids = fleet.filter(({ domain }) => domain === null).map(({ id }) => id);
+    const stored: [string | null, number | null, string][] = [
+      ['a.example', 1, 'The registry did not answer.'],
+      ['b.example', 1, 'No registry can be asked.'],
+      ['c.example', 1, ''],
+      ['d.example', null, ''],
+      [null, null, ''],
+    ];
+    for (const [nth, [name, last_check, error]] of stored.entries()) {
+      if (name !== null)
+        await app.db.run('INSERT INTO domain (name, last_check, error) VALUES (?, ?, ?)', [name, last_check, error]);
+      await app.db.run('INSERT INTO site_domain VALUES (?, ?)', [ids[nth] ?? 0, name]);
+    }
+    const left = ids.length - 4;
+    const why = `${left} not looked up yet, 2 the look-up failed, 1 the registry does not tell it, 1 no registered domain`;
+    try {
+      expect(await asked({ domain_days: 5 })).toEqual([domains(ids.length, why)]);
+      const { not_known } = await app.call('build-report', { site_id_or_domain: ids[0], segments: ['domainmonitor'] });
+      expect(not_known).toEqual([
+        'when the domain ends: unknown of 1 site (1 the look-up failed). list-domains-v1 has more.',
+      ]);
+      const [seen = 0] = fleet
+        .filter(({ domain, status }) => domain !== null && status === 'connected')
+        .map(({ id }) => id);
+      const known = await app.call('build-report', { site_id_or_domain: seen, segments: ['domainmonitor'] });
+      expect(known.not_known).toEqual([]);
+    } finally {
+      await app.db.run(
+        'DELETE FROM site_domain WHERE domain IS NULL OR domain IN (SELECT name FROM domain WHERE expiry_date IS NULL)',
+      );
+      await app.db.run('DELETE FROM domain WHERE expiry_date IS NULL');
+    }
+  });
+
   it('says of how many sites it cannot tell, and never takes unknown for no', async () => {
     const unknown = fleet.filter(({ php }) => php === '').length;
     expect(await app.call('search-fleet', { php_below: '7' })).toMatchObject({ total: 0, rows: [], unknown });

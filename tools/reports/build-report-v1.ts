@@ -30,6 +30,7 @@ export default defineOperation({
       end_date: date(),
       time_zone: z.string(),
       totals: z.string().optional().describe('Sums over the sites of this page.'),
+      not_known: z.array(z.string()),
       reports: z.array(
         z.object({
           site_id: z.number().int(),

@@ -8,6 +8,7 @@ import type { SiteStatus } from '../../store/sites/rows.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from '../extensions/levels.js';
 import { packagesCalled } from '../extensions/packages.js';
+import { type Ending, unknownEndWords } from '../monitoring/unknown-ends.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { cellsOf, columnsOf } from '../sites/search-cells.js';
 import { compareVersions } from '../sites/versions.js';
@@ -64,6 +65,7 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch, order: SiteOrder
   requireItem(asked);
   const vulnerabilities = await vulnerabilitiesAsked(ctx, asked);
   const filter = await filterOf(ctx, asked, vulnerabilities?.known ?? false);
+  const ends = await endsNotKnown(ctx, asked, filter);
   const note = vulnerabilities?.note == null ? {} : { note: vulnerabilities.note };
   const { page, per_page } = asked;
   if (asked.group_by !== undefined) {
@@ -74,7 +76,7 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch, order: SiteOrder
       per_page,
     );
     const counted = groups.map(({ value, id, count }) => (id === null ? { value, count } : { value, count, id }));
-    return { groups: counted, total: sites, sites, total_groups, ...known(unknown), ...note, page, per_page };
+    return { groups: counted, total: sites, sites, total_groups, ...known(unknown), ...ends, ...note, page, per_page };
   }
   const fields = fieldsOf(asked);
   const found = await ctx.store.fleetSearch.rows(filter, columnsOf(fields), page, per_page, order);
@@ -86,6 +88,7 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch, order: SiteOrder
     total: found.total,
     sites: found.sites,
     ...known(found.unknown),
+    ...ends,
     ...note,
     page,
     per_page,
@@ -95,6 +98,19 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch, order: SiteOrder
 /** The state of vulnerability data, if the search involves it. */
 async function vulnerabilitiesAsked(ctx: Ctx, { vulnerable, fields }: FleetSearch): Promise<FeedState | undefined> {
   return vulnerable === undefined && !fields.includes('vulnerabilities') ? undefined : feedState(ctx);
+}
+
+/** What is not known of the ends that are asked about: a site whose domain was never looked up may end tomorrow. */
+async function endsNotKnown(ctx: Ctx, asked: FleetSearch, filter: FleetFilter): Promise<{ not_known?: string[] }> {
+  const either = asked.ends_within_days !== undefined;
+  const endings: Ending[] = [
+    ...(either || asked.certificate_days !== undefined ? (['certificate'] as const) : []),
+    ...(either || asked.domain_days !== undefined ? (['domain'] as const) : []),
+  ];
+  if (endings.length === 0) return {};
+  const counts = await ctx.store.fleetSearch.unknownEnds(filter);
+  const not_known = endings.flatMap((ending) => unknownEndWords(ending, counts));
+  return not_known.length === 0 ? {} : { not_known };
 }
 
 function known(unknown: number | null): { unknown?: number } {

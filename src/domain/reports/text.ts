@@ -10,6 +10,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { listClientSites } from '../clients/clients.js';
 import type { ClientRef } from '../clients/records.js';
 import type { Ctx } from '../context.js';
+import { type Ending, unknownEndWords } from '../monitoring/unknown-ends.js';
 import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
@@ -74,7 +75,22 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
   const errors = outcomes.flatMap(({ error }) => error ?? []);
   const found = outcomes.flatMap((outcome) => (outcome.found === undefined ? [] : [outcome.found]));
   const totals = single || found.length === 0 ? {} : { totals: totalsOf(found, total) };
-  return { ...range, time_zone: zone, ...totals, reports, errors, total };
+  return { ...range, time_zone: zone, ...totals, not_known: await notKnownOf(ctx, found), reports, errors, total };
+}
+
+/** Segments that tell when something ends. */
+const ENDS: readonly (readonly [Segment, Ending])[] = [
+  ['sslmonitor', 'certificate'],
+  ['domainmonitor', 'domain'],
+];
+
+/** Of how many of the reported sites it is unknown when their certificate or domain ends. */
+async function notKnownOf(ctx: Ctx, all: readonly (readonly Report[])[]): Promise<string[]> {
+  const told = ENDS.filter(([wanted]) => all.flat().some(({ segment }) => segment === wanted));
+  const sites = [...new Set(all.flat().map(({ site }) => site.id))];
+  if (told.length === 0) return [];
+  const counts = await ctx.store.fleetSearch.unknownEnds(sites);
+  return told.flatMap(([, ending]) => unknownEndWords(ending, counts));
 }
 
 async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteRow[]; total: number }> {

@@ -134,6 +134,33 @@ export function unknownCondition(filter: FleetFilter): Fragment | undefined {
   return join([...baseConditions(filter), join([fragment('('), unknown, fragment(')')])], ' AND ');
 }
 
+/**
+ * Of how many sites the end of the certificate and of the domain is unknown, and why: of these, or of those that match
+ * what is always known.
+ */
+export function unknownEnds(of: FleetFilter | readonly number[]): Fragment {
+  const sum = (condition: string, name: string) => `count(CASE WHEN ${condition} THEN 1 END) AS ${name}`;
+  const columns = [
+    sum("c.site_id IS NULL AND s.url NOT LIKE 'https:%'", 'certificate_none'),
+    sum("c.site_id IS NULL AND s.url LIKE 'https:%'", 'certificate_never'),
+    sum('c.site_id IS NOT NULL AND c.valid_to IS NULL', 'certificate_failed'),
+    sum('l.site_id IS NOT NULL AND l.domain IS NULL', 'domain_none'),
+    sum(
+      'l.site_id IS NULL OR (l.domain IS NOT NULL AND o.expiry_date IS NULL AND o.last_check IS NULL)',
+      'domain_never',
+    ),
+    sum("o.expiry_date IS NULL AND o.last_check IS NOT NULL AND o.error <> ''", 'domain_failed'),
+    sum("o.expiry_date IS NULL AND o.last_check IS NOT NULL AND o.error = ''", 'domain_untold'),
+  ];
+  return join([
+    fragment(
+      `SELECT ${columns.join(', ')} FROM site s LEFT JOIN site_certificate c ON c.site_id = s.id
+         LEFT JOIN site_domain l ON l.site_id = s.id LEFT JOIN domain o ON o.name = l.domain`,
+    ),
+    where('items' in of ? join(baseConditions(of), ' AND ') : fragment(`s.id ${IN}`, idList(of))),
+  ]);
+}
+
 /** Conditions on values that are always known. */
 function baseConditions(filter: FleetFilter): Fragment[] {
   const { search, status, tags, clients, monitor, offers, items } = filter;

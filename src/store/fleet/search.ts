@@ -12,6 +12,7 @@ import {
   itemRows,
   siteCondition,
   unknownCondition,
+  unknownEnds,
   where,
 } from './search-filter.js';
 import { type GroupColumn, groupQuery } from './search-groups.js';
@@ -142,6 +143,12 @@ function isQuick(filter: FleetFilter, order: SiteOrder | undefined): boolean {
   return asked.every(([name]) => QUICK.has(name)) && (order === undefined || order.by === 'url');
 }
 
+/** Numbers of sites by why the end of a certificate or a domain is unknown. */
+export type UnknownEnds = Record<
+  `certificate_${'none' | 'never' | 'failed'}` | `domain_${'none' | 'never' | 'failed' | 'untold'}`,
+  number
+>;
+
 export function createFleetSearch(db: Db, aside: Reads) {
   return {
     /** All plugins or themes that any site has or had. `alone` = 1: one site calls it so, and others otherwise. */
@@ -206,6 +213,13 @@ export function createFleetSearch(db: Db, aside: Reads) {
         sites: Number(counts?.sites ?? 0),
         unknown: unknown === undefined ? null : Number(unknown[0]?.n ?? 0),
       };
+    },
+
+    /** Of how many of these sites the end of the certificate or domain is unknown, whichever a search finds. */
+    async unknownEnds(of: FleetFilter | readonly number[]): Promise<UnknownEnds> {
+      const { text, args } = unknownEnds(of);
+      const [[counts] = []] = await aside.read([sql(text, ...args)]);
+      return counts as unknown as UnknownEnds;
     },
 
     /** Chosen columns of these sites, in their order. */
