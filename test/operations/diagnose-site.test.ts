@@ -131,6 +131,20 @@ describe('diagnose-site', () => {
     // A site with the same trouble, but no change before it.
     const other = await diagnose(3);
     expect(other).toMatchObject({ red: true, suspect: null, roll_back: { possible: false } });
+    const synced = `${iso(START).slice(0, 16)}Z`;
+    expect(other.not_known.slice(0, 3)).toEqual([
+      expect.stringMatching(
+        /^cause: none is known: no change (is stored|to code is stored in the hour before it), of what this server did and of the log of the site/,
+      ),
+      'PHP errors: the site was never asked for a guard, which would record them; the error logs of the site are not read',
+      `what was changed on the site itself lately: no sync succeeded since ${synced}`,
+    ]);
+    await app.service.store.guards.silent(3, app.clock.now(), true);
+    expect((await diagnose(3)).not_known[1]).toMatch(
+      /^PHP errors: no guard, which would record them, answered when .* 2026-/,
+    );
+    // A cause that is known is told as such.
+    expect((await diagnose(1)).not_known.join()).not.toContain('cause:');
     await support.tool('acknowledge-incident', { incident_id: incident.id, note: 'The host was asked.' });
     expect(found(await diagnose(1), 'incident')).toHaveProperty(
       'seen',

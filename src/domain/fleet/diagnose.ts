@@ -58,6 +58,7 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
     others,
     roll_back: { possible: rollBack.possible, why: rollBack.why },
     not_known: [
+      ...(suspect === null && lacksCause(site, troubles) ? await causeNotKnown(ctx, site, since, changes) : []),
       ...state.findings
         .filter(({ state: known }) => known === 'unknown')
         .map(({ matter, seen }) => `${matter}: ${cleanLine(seen, 80)}`),
@@ -65,6 +66,44 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
     ],
     next: nextCall(site, state, troubles, rollBack),
   };
+}
+
+/** What does not tell its own cause, as an expiry or a suspension does. */
+const CAUSED: ReadonlySet<SiteFinding['matter']> = new Set(['connection', 'uptime', 'incident', 'front_page']);
+
+function lacksCause(site: TaggedSite, troubles: readonly SiteFinding[]): boolean {
+  if (site.status !== 'connected' && site.sync_error === '') return false;
+  // An expired certificate is why a site is not reached.
+  const expired = troubles.some(({ matter }) => matter === 'certificate' || matter === 'domain');
+  return !expired && troubles.some(({ matter }) => CAUSED.has(matter));
+}
+
+/** That no cause is known: what was looked at for one, and what nothing here can tell. */
+async function causeNotKnown(
+  ctx: Ctx,
+  site: TaggedSite,
+  since: number | null,
+  changes: readonly FleetChangeRow[],
+): Promise<string[]> {
+  const minute = (ms: number) => `${isoTime(ms)?.slice(0, 16)}Z`;
+  const before = changes.length === 0 ? 'no change is stored' : 'no change to code is stored in the hour before it';
+  const looked =
+    since === null
+      ? 'since when it is so is not known, so no change can be held against it'
+      : `${before}, of what this server did and of the log of the site as of its last sync`;
+  const guard = await ctx.store.guards.find(site.id);
+  const errors =
+    guard === undefined
+      ? 'the site was never asked for a guard, which would record them'
+      : guard.present === 1
+        ? `only those around updates are read from its guard, which last answered on ${minute(guard.looked_at)}`
+        : `no guard, which would record them, answered when the site was last asked on ${minute(guard.looked_at)}`;
+  const synced = site.last_sync === null ? 'it was never synced' : `no sync succeeded since ${minute(site.last_sync)}`;
+  return [
+    `cause: none is known: ${looked}`,
+    `PHP errors: ${errors}; the error logs of the site are not read`,
+    `what was changed on the site itself lately: ${synced}`,
+  ];
 }
 
 /**

@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<Ending, readonly (readonly [keyof UnknownEnds, st
   ],
 };
 
-/** `when the domain ends: unknown of 5 sites (3 the look-up failed, 2 not looked up yet). list-domains-v1 has why.` */
+/** `when the domain ends: unknown of 5 sites (3 the look-up failed, 2 not looked up yet)` */
 export function unknownEndWords(ending: Ending, counts: Partial<UnknownEnds>): string[] {
   const reasons = REASONS[ending].flatMap(([name, words]) => {
     const sites = counts[name] ?? 0;
@@ -27,7 +27,5 @@ export function unknownEndWords(ending: Ending, counts: Partial<UnknownEnds>): s
   const all = reasons.reduce((sum, { sites }) => sum + sites, 0);
   if (all === 0) return [];
   const why = reasons.map(({ sites, words }) => `${sites} ${words}`).join(', ');
-  return [
-    `when the ${ending} ends: unknown of ${all === 1 ? '1 site' : `${all} sites`} (${why}). list-${ending}s-v1 has more.`,
-  ];
+  return [`when the ${ending} ends: unknown of ${all === 1 ? '1 site' : `${all} sites`} (${why})`];
 }
