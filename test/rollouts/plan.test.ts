@@ -113,6 +113,21 @@ describe('a plan', () => {
     expect((await app.plan({ only_vulnerable: true })).left_out).toContainEqual(
       expect.objectContaining({ reason: 'no_known_fix', updates: 5 }),
     );
+    // Released, it is a risk that is known: in the plan, in a preview of its start, and in one of a run of updates.
+    await app.call('lift-quarantine', { type: 'plugin', slug: SHOP, version: '2.0' });
+    const again = await app.plan({ minimum_age_days: 7, per_page: 50 });
+    expect(again.risks).toContainEqual({ risk: 'held_back_before', updates: 4, sites: 4 });
+    expect(again.risks.map(({ risk }: { risk: string }) => risk)).not.toContain('quarantined_elsewhere');
+    const known = `plugin ${SHOP} 2.0 was held back before, after trouble on 1 site: It broke. Lifted by`;
+    expect(again.summary).toContain(known);
+    expect(again.summary).toContain(` on ${new Date(app.clock.now()).toISOString().slice(0, 10)}.`);
+    const { plan_id, digest } = again;
+    const start = await app.call('start-rollout', { plan_id, digest, dry_run: true });
+    expect(start.summary).toContain(known);
+    const { would_affect } = await app.call('run-updates', { dry_run: true, types: ['plugins'] });
+    expect(would_affect.known_risks).toEqual([expect.stringContaining(known)]);
+    const { would_affect: others } = await app.call('run-updates', { dry_run: true, types: ['themes'] });
+    expect(others).not.toHaveProperty('known_risks');
     await app.call('ignore-site-plugins', { site_id_or_domain: 3, action: 'remove', slugs: [SHOP] });
   });
 

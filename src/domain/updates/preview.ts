@@ -14,6 +14,7 @@ import { guidanceFor } from '../guidance/guidance.js';
 import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
+import { releasedAmong, releasedWords } from './released.js';
 import { type ApplyError, isGuardable, type TypeGroup, UPDATE_TYPES } from './results.js';
 import { quarantinedErrors } from './safe/quarantine.js';
 import {
@@ -93,6 +94,7 @@ export async function previewOf(
   const down = affected.length === 0 ? new Set<number>() : await ctx.store.rolloutPlans.down(affected);
   const lookedAt = affected.filter((id) => down.has(id) && guarded.has(id));
   const guidance = affected.length === 0 ? undefined : await guidanceFor(ctx, affected, GUIDANCE);
+  const known_risks = releasedWords(await releasedAmong(ctx, offers));
   // Of plugins and themes: nothing else is rolled back by a guard.
   const bare = offers.filter(({ type, site_id }) => isGuardable(type) && !guarded.has(site_id));
   return {
@@ -105,6 +107,7 @@ export async function previewOf(
       sites_down: down.size,
       ...(lookedAt.length > 0 && { left_alone_if_still_down: lookedAt.slice(0, ITEMS) }),
       unguarded_sites: new Set(bare.map(({ site_id }) => site_id)).size,
+      ...(known_risks.length > 0 && { known_risks }),
       by_item: byItem(offers),
     },
     will_be_skipped: [...tally(found.flatMap((offer) => codeFor(offer) ?? []))].map(([code, count]) => ({

@@ -16,7 +16,7 @@ interface Asked {
 export function updatesQuestion(preview: Preview, { level = [], exclude_slugs = [] }: Asked): Question {
   const { would_affect: counts, would_update: rows = [], will_be_skipped: skipped = [], guidance = [] } = preview;
   if (counts === undefined) return { text: 'Update everything on offer?' };
-  const { total, cannot_be_rolled_back: firm = 0, sites_down: down = 0 } = counts;
+  const { total, cannot_be_rolled_back: firm = 0, sites_down: down = 0, known_risks: released = [] } = counts;
   const what = listed([
     ...(counts.plugins === 0 ? [] : [counted(counts.plugins, 'plugin')]),
     ...(counts.themes === 0 ? [] : [counted(counts.themes, 'theme')]),
@@ -36,6 +36,7 @@ export function updatesQuestion(preview: Preview, { level = [], exclude_slugs = 
       isPart && `${patches} of ${total} ${patches === 1 ? 'is a patch' : 'are patches'}.`,
       exclude_slugs.length > 0 && `Left out as asked: ${exclude_slugs.slice(0, 5).map(siteWord).join(', ')}.`,
       left.length > 0 && `Left as they are: ${left.join(', ')}.`,
+      ...released.slice(0, 2),
       firm > 0 && (firm === total ? 'None of it can be rolled back.' : `${firm} of ${total} cannot be rolled back.`),
       guidance.length > 0 && `Said of them: ${guidance.slice(0, 3).join('; ')}.`,
       down > 0 && `${counted(down, 'site')} of them ${down === 1 ? 'is' : 'are'} down now.`,

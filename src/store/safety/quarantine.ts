@@ -79,6 +79,15 @@ export function createQuarantine(db: Db) {
       return db.all<QuarantineRow>(`${text} AND lifted_at IS NULL`, args);
     },
 
+    /** Those of the versions that were held back once, and released by a person. */
+    releasedAmong(versions: readonly VersionKey[]): Promise<QuarantineRow[]> {
+      const { sql: text, args } = ofVersions(versions);
+      return db.all<QuarantineRow>(
+        `${text} AND lifted_at IS NOT NULL ORDER BY lifted_at DESC, type, slug, version`,
+        args,
+      );
+    },
+
     /**
      * Holds a version back on the site that it broke; on all once our own requests met it on two sites, or for a time on
      * one, if they ended in its own file and no other site runs it. One that a user released is quarantined again.

@@ -26,11 +26,21 @@ import { resolveSites } from '../../sites/resolve.js';
 import { allSites } from '../../sites/sites.js';
 import { fixesOf } from '../../vulnerabilities/fixes.js';
 import { usableSites } from '../preview.js';
+import { releasedAmong, releasedWords } from '../released.js';
 import { UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
 import { leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
-import { concernedBy, protectionCounts, protectionOf, type Risk, riskCounts, versionKey, withRisks } from './risks.js';
+import {
+  concernedBy,
+  keysOf,
+  protectionCounts,
+  protectionOf,
+  type Risk,
+  riskCounts,
+  versionKey,
+  withRisks,
+} from './risks.js';
 import type { Rules } from './rules.js';
 import { startAhead } from './start.js';
 import { canariesAsked, divided } from './waves.js';
@@ -111,6 +121,8 @@ interface Drawn {
   clientOf: ReadonlyMap<number, number | null>;
   /** Which sites were chosen to be the first, and why; '' = by their versions. */
   canaries: string;
+  /** What is known of versions that were held back before. */
+  released: readonly string[];
 }
 
 async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
@@ -127,9 +139,10 @@ async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
       age: ages.get(versionKey(offer)) ?? null,
     };
   });
-  const items: Planned[] = withRisks(planned, { down, elsewhere });
+  const released = await releasedAmong(ctx, planned);
+  const items: Planned[] = withRisks(planned, { down, elsewhere, before: keysOf(released) });
   items.sort((a, b) => a.wave - b.wave || a.site_id - b.site_id || a.type - b.type || (a.slug < b.slug ? -1 : 1));
-  return { rules, items, left, canaries, clientOf };
+  return { rules, items, left, canaries, clientOf, released: releasedWords(released) };
 }
 
 /** Throws as planning would for what names nothing, and for what contradicts itself. */
@@ -217,7 +230,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     else left.push({ site_id: offer.site_id, update: true, reason: why });
   }
   for (const offer of ignored) if (fits(offer)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
-  const elsewhere = new Set(held.map(({ type, slug, version }) => versionKey({ type, slug, new_version: version })));
+  const elsewhere = keysOf(held);
   const clientOf = new Map(sites.map(({ id, client_id }) => [id, client_id]));
   return { offers, left, ages, down, guarded, elsewhere, clientOf };
 }
@@ -362,7 +375,7 @@ async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise
   return plan;
 }
 
-function planView({ rules, items, left, canaries }: Drawn) {
+function planView({ rules, items, left, canaries, released }: Drawn) {
   const protection = protectionCounts(items);
   const sites = distinct(items);
   const versions = groupBy(items, versionKey);
@@ -396,6 +409,7 @@ function planView({ rules, items, left, canaries }: Drawn) {
         ]),
     protectionWords(protection),
     risksWords(risks),
+    ...released,
     leftOutWords(left_out),
     'Nothing was changed.',
   ];

@@ -16,6 +16,13 @@ export interface RiskFacts {
   down: ReadonlySet<number>;
   /** Keys of versions that are quarantined on some site. */
   elsewhere: ReadonlySet<string>;
+  /** Keys of versions that were quarantined, and released by a person. */
+  before: ReadonlySet<string>;
+}
+
+/** The keys of versions that are held back, or were. */
+export function keysOf(rows: readonly { type: number; slug: string; version: string }[]): Set<string> {
+  return new Set(rows.map(({ type, slug, version }) => versionKey({ type, slug, new_version: version })));
 }
 
 /** One string for each version of each item. */
@@ -32,7 +39,7 @@ export function protectionOf(type: number, site_id: number, guarded: ReadonlySet
 /** The updates with their risks. */
 export function withRisks<T extends PlanItem>(
   items: readonly T[],
-  { down, elsewhere }: RiskFacts,
+  { down, elsewhere, before }: RiskFacts,
 ): (T & { risks: Risk[] })[] {
   const first = new Set(items.filter(({ wave }) => wave === 1).map(versionKey));
   return items.map((item) => {
@@ -42,6 +49,7 @@ export function withRisks<T extends PlanItem>(
       no_guard: item.protection === 'reinstall',
       no_roll_back: item.protection === 'none',
       quarantined_elsewhere: elsewhere.has(versionKey(item)),
+      held_back_before: before.has(versionKey(item)),
       not_in_first_wave: !first.has(versionKey(item)),
     };
     return { ...item, risks: RISKS.filter((risk) => holding[risk] === true) };

@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.js';
 import { loggedStep } from '../../action-log/step.js';
 import { type Ctx, originOf, withOperation } from '../../context.js';
+import { releasedAmong, releasedWords } from '../released.js';
 import { advance } from './advance.js';
 import { protectionWords, risksWords, wavesWords } from './plan-words.js';
-import { protectionCounts, protectionOf, riskCounts, versionKey, withRisks } from './risks.js';
+import { keysOf, protectionCounts, protectionOf, riskCounts, withRisks } from './risks.js';
 import type { Rules } from './rules.js';
 
 interface StartInput {
@@ -24,10 +25,13 @@ export async function previewStart(ctx: Ctx, input: StartInput) {
   const { items, ...view } = await withProtection(ctx, input);
   const sites = [...new Set(items.map(({ site_id }) => site_id))];
   const { rolloutPlans } = ctx.store;
-  const [down, held] = await Promise.all([rolloutPlans.down(sites), rolloutPlans.quarantined()]);
-  const elsewhere = new Set(held.map(({ version, ...item }) => versionKey({ ...item, new_version: version })));
-  const risks = riskCounts(withRisks(items, { down, elsewhere }));
-  const words = [view.summary, protectionWords(view.protection), risksWords(risks)];
+  const [down, held, released] = await Promise.all([
+    rolloutPlans.down(sites),
+    rolloutPlans.quarantined(),
+    releasedAmong(ctx, items),
+  ]);
+  const risks = riskCounts(withRisks(items, { down, elsewhere: keysOf(held), before: keysOf(released) }));
+  const words = [view.summary, protectionWords(view.protection), risksWords(risks), ...releasedWords(released)];
   return { ...view, summary: words.filter((text) => text !== '').join(' '), risks };
 }
 
