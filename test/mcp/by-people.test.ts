@@ -60,3 +60,36 @@ it('is said over MCP with the address of this service, which has the page', asyn
   const url = /https?:\S+$/.exec(String((result.structuredContent as { note?: string }).note))?.[0] ?? '';
   expect([textOf(result), new URL(url).pathname]).toEqual([expect.stringContaining('“Access”'), '/access']);
 });
+
+it.each([
+  'list administrators of all sites',
+  'which administrators are there',
+  'who are the admins of my sites',
+  'show all users of every site',
+  'which sites have the admin user bob',
+])('says of users that they are not stored, and what tells a part of it: %s', async (query) => {
+  const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().signal };
+  const result = await registry.callTool(SEARCH_OPERATIONS, { query }, caller as never);
+  expect(result).toMatchObject({
+    structuredContent: {
+      note: expect.stringMatching(
+        /^No operation lists the users of all sites: .* is not stored\. svc-compare-sites-v1 /,
+      ),
+      operations: [{ operation: 'svc-compare-sites-v1' }, { operation: 'svc-search-changes-v1' }],
+      total: 2,
+    },
+  });
+});
+
+it.each([
+  'which sites got a new administrator',
+  'admin users changed',
+  'list new administrators',
+  'reset the password of a site',
+])('does not take another question for it: %s', async (query) => {
+  const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().signal };
+  const result = (await registry.callTool(SEARCH_OPERATIONS, { query }, caller as never)) as {
+    structuredContent: { note?: string };
+  };
+  expect(result.structuredContent.note ?? '').not.toContain('users of all sites');
+});

@@ -8,6 +8,7 @@ import type { Toolset } from '../../runtime/toolsets.js';
 import { ASKED } from './asked.js';
 import { placeOf } from './by-people.js';
 import { RUN_OPERATION } from './messages.js';
+import { gapOf } from './not-stored.js';
 import type { JsonObject } from './tool-result.js';
 
 /** Returns the tool definition of an operation on this server. */
@@ -139,6 +140,11 @@ export function searchOperations(
   }
   const note = placeOf(words, wordsOf, baseUrl);
   if (note !== undefined) return { note, operations: [], total: 0 };
+  const gap = gapOf(words, wordsOf);
+  if (gap !== undefined) {
+    const near = gap.operations.flatMap((id) => visible.find((one) => one.id === id) ?? []);
+    return { note: gap.note, operations: near.map((one) => described(one, toolOf)), total: near.length };
+  }
   const found = ranked(visible, words);
   const operations = found.slice(0, limit as number).map((operation) => described(operation, toolOf));
   return { operations, total: found.length };
