@@ -21,7 +21,7 @@ export const RISKS = [
   'no_guard',
   'no_roll_back',
   'quarantined_elsewhere',
-  'held_back_before',
+  'quarantined_before',
   'not_in_first_wave',
   'guidance',
 ] as const;

@@ -116,9 +116,9 @@ describe('a plan', () => {
     // Released, it is a risk that is known: in the plan, in a preview of its start, and in one of a run of updates.
     await app.call('lift-quarantine', { type: 'plugin', slug: SHOP, version: '2.0' });
     const again = await app.plan({ minimum_age_days: 7, per_page: 50 });
-    expect(again.risks).toContainEqual({ risk: 'held_back_before', updates: 4, sites: 4 });
+    expect(again.risks).toContainEqual({ risk: 'quarantined_before', updates: 4, sites: 4 });
     expect(again.risks.map(({ risk }: { risk: string }) => risk)).not.toContain('quarantined_elsewhere');
-    const known = `plugin ${SHOP} 2.0 was held back before, after trouble on 1 site: It broke. Lifted by`;
+    const known = `plugin ${SHOP} 2.0 was quarantined before, after trouble on 1 site: It broke. Lifted by`;
     expect(again.summary).toContain(known);
     expect(again.summary).toContain(` on ${new Date(app.clock.now()).toISOString().slice(0, 10)}.`);
     const { plan_id, digest } = again;

@@ -1,4 +1,4 @@
-/** Versions that were held back once and that a person has released: a risk that is known, wherever they are installed. */
+/** Versions that were quarantined once and that a person has released: a risk that is known, wherever they are installed. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { cut } from '../../../schemas/text.js';
@@ -33,7 +33,7 @@ export function releasedWords(rows: readonly QuarantineRow[]): string[] {
   const left = rows.length - TOLD;
   return [
     ...rows.slice(0, TOLD).map(sentence),
-    ...(left > 0 ? [`And ${left} more versions that were held back before.`] : []),
+    ...(left > 0 ? [`And ${left} more versions that were quarantined before.`] : []),
   ];
 }
 
@@ -42,5 +42,5 @@ function sentence({ type, slug, version, sites, evidence, lifted_by, lifted_at }
   const what = `${UPDATE_TYPES[type] ?? 'plugin'} ${siteWord(slug)} ${siteWord(version)}`;
   const where = sites === 1 ? 'on 1 site' : `on ${sites} sites`;
   const day = isoTime(lifted_at)?.slice(0, 10) ?? '';
-  return `${what} was held back before, after trouble ${where}: ${cut(seen, LONGEST)} Lifted by ${siteWord(lifted_by ?? '')} on ${day}.`;
+  return `${what} was quarantined before, after trouble ${where}: ${cut(seen, LONGEST)} Lifted by ${siteWord(lifted_by ?? '')} on ${day}.`;
 }

@@ -79,7 +79,7 @@ export function createQuarantine(db: Db) {
       return db.all<QuarantineRow>(`${text} AND lifted_at IS NULL`, args);
     },
 
-    /** Those of the versions that were held back once, and released by a person. */
+    /** Those of the versions that were quarantined once, and released by a person. */
     releasedAmong(versions: readonly VersionKey[]): Promise<QuarantineRow[]> {
       const { sql: text, args } = ofVersions(versions);
       return db.all<QuarantineRow>(

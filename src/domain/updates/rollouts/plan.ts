@@ -121,7 +121,7 @@ interface Drawn {
   clientOf: ReadonlyMap<number, number | null>;
   /** Which sites were chosen to be the first, and why; '' = by their versions. */
   canaries: string;
-  /** What is known of versions that were held back before. */
+  /** What is known of versions that were quarantined before. */
   released: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export interface RiskFacts {
   before: ReadonlySet<string>;
 }
 
-/** The keys of versions that are held back, or were. */
+/** The keys of versions that are quarantined, or were. */
 export function keysOf(rows: readonly { type: number; slug: string; version: string }[]): Set<string> {
   return new Set(rows.map(({ type, slug, version }) => versionKey({ type, slug, new_version: version })));
 }
@@ -49,7 +49,7 @@ export function withRisks<T extends PlanItem>(
       no_guard: item.protection === 'reinstall',
       no_roll_back: item.protection === 'none',
       quarantined_elsewhere: elsewhere.has(versionKey(item)),
-      held_back_before: before.has(versionKey(item)),
+      quarantined_before: before.has(versionKey(item)),
       not_in_first_wave: !first.has(versionKey(item)),
     };
     return { ...item, risks: RISKS.filter((risk) => holding[risk] === true) };
