@@ -31,6 +31,35 @@ const rows = () => app.db.all<Row>('SELECT * FROM action_log ORDER BY id');
 const calls = async () => (await rows()).filter(({ context }) => context === 'call');
 const agent = { 'user-agent': 'billing-script 2.1' };
 
+describe('the list of actions, asked for one operation', () => {
+  it('takes its name in every form that answers show, and says when nothing ever had it', async () => {
+    const { id } = await app.call('add-tag', { name: 'Shops' });
+    await app.call('delete-tag', { tag_id: id, confirm: true });
+    const idsOf = async (operation: string) => {
+      const { actions, total } = await app.call('list-actions', { operation });
+      const rest = await app.rest(`GET /actions?operation=${encodeURIComponent(operation)}`);
+      expect(rest.body.data.map((one: Row) => one.id)).toEqual(actions.map((one: Row) => one.id));
+      expect(total).toBe(actions.length);
+      return actions.map((one: Row) => one.id);
+    };
+    const expected = (await rows()).filter(({ operation }) => operation === 'svc/delete-tag-v1').map((row) => row.id);
+    expect(expected.length).toBeGreaterThan(1);
+    for (const name of ['svc/delete-tag-v1', 'svc-delete-tag-v1', 'delete-tag', 'svc/delete-tag', 'Delete-Tag-v1'])
+      expect([name, (await idsOf(name)).sort()]).toEqual([name, expected]);
+    await app.rest('POST /tags/add', { body: { name: 'Blogs' } });
+    expect(await idsOf('POST /tags/add')).toHaveLength(2);
+    for (const unknown of ['delete-tags', 'svc-remove-tag-v1']) {
+      const none = await app.call('list-actions', { operation: unknown });
+      expect(none).toMatchObject({ total: 0, note: expect.stringContaining('svc/delete-tag-v1') });
+      const rest = await app.rest(`GET /actions?operation=${unknown}`);
+      expect(rest.body).toMatchObject({ total: 0, note: expect.stringContaining('svc/delete-tag-v1') });
+    }
+    expect(await app.call('list-actions', { operation: 'svc/delete-tag-v1', until: '2020-01-01' })).not.toHaveProperty(
+      'note',
+    );
+  });
+});
+
 describe('a call that changes something', () => {
   it('is logged with who made it, how, and what was asked for', async () => {
     const { body } = await app.rest('POST /tags/add', { body: { name: 'Shops', color: '#ff0000' }, headers: agent });

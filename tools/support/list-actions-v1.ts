@@ -36,6 +36,7 @@ export default defineOperation({
     z.object({
       since: timestamp(),
       until: timestamp(),
+      note: z.string().optional(),
       actions: z.array(actionRow()),
       head: headShape(),
       ...paged(),

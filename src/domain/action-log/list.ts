@@ -1,6 +1,7 @@
 /** The action log as lists and files. */
 
 import { cleanLine } from '../../../schemas/text.js';
+import { closestNames } from '../../runtime/closest-names.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
 import { pastTime } from '../common/past-time.js';
@@ -38,13 +39,14 @@ export async function listActions(ctx: Ctx, { page, per_page, ...input }: Action
   const standard = until - STANDARD_DAYS * DAY_MS;
   const since =
     input.since === undefined ? standard : pastTime('since', input.since, now, `${STANDARD_DAYS} days before until`);
+  const operation = input.operation === undefined ? undefined : storedName(input.operation);
   const [site_id] = (await oneOrAll(ctx, input.site_id_or_domain)) ?? [];
   const { items, total } = await ctx.store.actionLog.list(
     {
       since,
       until,
       site_id,
-      operation: input.operation,
+      operation,
       request_id: input.request_id,
       actor: input.by,
       vias: input.via,
@@ -55,7 +57,9 @@ export async function listActions(ctx: Ctx, { page, per_page, ...input }: Action
     per_page,
   );
   const head = await logHead(ctx);
+  const note = total > 0 || operation === undefined ? undefined : await neverCalled(ctx, operation);
   return {
+    ...(note === undefined ? {} : { note }),
     since: timestampOf(since),
     until: timestampOf(until),
     actions: items.map(actionView),
@@ -64,6 +68,20 @@ export async function listActions(ctx: Ctx, { page, per_page, ...input }: Action
     per_page,
     head,
   };
+}
+
+/** The name of an operation as the log has it, in whichever form it is given; the address of a route as it is. */
+function storedName(operation: string): string {
+  const name = /^(?:svc[/-])?([a-z][a-z0-9-]*?)(?:-v1)?$/i.exec(operation)?.[1];
+  return name === undefined ? operation : `svc/${name.toLowerCase()}-v1`;
+}
+
+/** Says so if no entry at all has the operation: its name may be wrong. */
+async function neverCalled(ctx: Ctx, operation: string): Promise<string | undefined> {
+  const names = await ctx.store.actionLog.operations();
+  if (names.includes(operation)) return undefined;
+  const close = closestNames(operation, names);
+  return `No entry of the log has the operation "${cleanLine(operation, MOST_TEXT)}"${close.length === 0 ? '' : `; some have ${close.join(', ')}`}.`;
 }
 
 export function actionView(entry: ActionRow) {

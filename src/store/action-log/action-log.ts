@@ -267,6 +267,17 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
       return rows.map(({ id }) => id);
     },
 
+    /** The names of all operations and routes that the log has. */
+    async operations(): Promise<string[]> {
+      // One step of the index for each name.
+      const rows = await db.all<{ name: string }>(
+        `WITH RECURSIVE n (name) AS (SELECT min(operation) FROM action_log
+           UNION ALL SELECT (SELECT min(operation) FROM action_log WHERE operation > n.name) FROM n WHERE n.name IS NOT NULL)
+         SELECT name FROM n WHERE name <> ''`,
+      );
+      return rows.map(({ name }) => name);
+    },
+
     /** What a call that undoes changes, or a job of it, has done on a site. */
     undoneBy({ request_id, operation }: Pick<LogOrigin, 'request_id' | 'operation'>, siteId: number) {
       return db.all<Pick<ActionRow, 'context' | 'action' | 'slug' | 'undoes'> & Row>(

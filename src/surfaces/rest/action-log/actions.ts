@@ -38,7 +38,13 @@ export const actions: readonly Route[] = [
         result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
         ...paging(50, 500),
       }),
-    returns: () => listOf(actionShape()).extend({ since: timestamp(), until: timestamp(), head: headShape() }),
+    returns: () =>
+      listOf(actionShape()).extend({
+        since: timestamp(),
+        until: timestamp(),
+        note: z.string().optional(),
+        head: headShape(),
+      }),
     async answer({ site, contexts, ...asked }, ctx) {
       const { actions: data, ...found } = await listActions(ctx, { ...asked, contexts, site_id_or_domain: site });
       return { ...found, data };
