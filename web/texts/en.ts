@@ -473,7 +473,7 @@ export const en = {
       no_guard: 'No guard on the site',
       no_roll_back: 'Cannot be rolled back',
       quarantined_elsewhere: 'Broke another site',
-      quarantined_before: 'Held back before, and released',
+      quarantined_before: 'Quarantined before, and released',
       guidance: 'Guidance is about it',
       not_in_first_wave: 'Not tried in the first wave',
     },
