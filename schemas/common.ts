@@ -44,9 +44,9 @@ export function bool() {
   );
 }
 
-/** A list of at most 5,000. A scalar is refused, never interpreted as "everything" (operations §11.2). */
-export function list<T extends z.ZodTypeAny>(item: T) {
-  return bounded(z.array(item).max(MAX_LIST));
+/** A list, of at most 5,000 by default. A scalar is refused, never interpreted as "everything" (operations §11.2). */
+export function list<T extends z.ZodTypeAny>(item: T, most = MAX_LIST) {
+  return bounded(z.array(item).max(most));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being removed

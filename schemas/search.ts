@@ -52,9 +52,12 @@ export const BACKUP_STATES = ['known', 'unknown'] as const;
 export type BackupState = (typeof BACKUP_STATES)[number];
 
 /** A list whose single member may be sent without brackets. Filters only ever narrow, so this widens nothing. */
-export function listOrOne<T extends z.ZodTypeAny>(item: T) {
-  return z.preprocess((value) => (typeof value === 'string' && value !== '' ? [value] : value), list(item));
+export function listOrOne<T extends z.ZodTypeAny>(item: T, most?: number) {
+  return z.preprocess((value) => (typeof value === 'string' && value !== '' ? [value] : value), list(item, most));
 }
+
+/** Kinds and actions of the logs of sites, which may have words of their own; nobody asks for more than a few. */
+export const logWords = () => listOrOne(z.string().trim().min(1).max(50), 100).default([]);
 
 export const levels = () => listOrOne(z.enum(LEVELS)).default([]);
 export const kinds = () => listOrOne(z.enum(['core', 'plugins', 'themes', 'translations'])).default([]);

@@ -274,6 +274,13 @@ describe('search-changes', () => {
     expect([status >= 400, body.code, body.data.field]).toEqual([true, code, field]);
   });
 
+  it.each(['kinds', 'exclude_kinds', 'actions'])('takes no more than 100 %s', async (name) => {
+    const words = Array.from({ length: 101 }, (_, at) => `kind-${at}`);
+    const { status, body } = await support.post('search-changes', { [name]: words });
+    expect([status, body.code, body.data.field]).toEqual([400, 'ability_invalid_input', name]);
+    expect((await support.post('search-changes', { [name]: words.slice(1) })).status).toBe(200);
+  });
+
   it('stays below 5,000 tokens on a large fleet with long texts', async () => {
     const { app } = support;
     const long = '更新'.repeat(120);

@@ -1,6 +1,6 @@
 import { actionRow, headShape, WAYS_IN } from '../../schemas/action.js';
 import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
-import { listOrOne } from '../../schemas/search.js';
+import { listOrOne, logWords } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
 import { listActions, shortActions } from '../../src/domain/action-log/list.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -24,9 +24,7 @@ export default defineOperation({
       request_id: called().optional().describe('All of one call.'),
       by: called().optional().describe('Part of the name of who did it.'),
       via: listOrOne(z.enum(WAYS_IN)).default([]).describe('Ways in.'),
-      contexts: listOrOne(z.string().trim().min(1).max(50))
-        .default([])
-        .describe('call, plugin, theme, core, site, client, tag, user, key, …'),
+      contexts: logWords().describe('call, plugin, theme, core, site, client, tag, user, key, …'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
       details: z.boolean().default(false).describe('All of each entry.'),
       ...paging(20, 100),

@@ -1,13 +1,12 @@
 import { WAYS_IN } from '../../schemas/action.js';
 import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
-import { listOrOne } from '../../schemas/search.js';
+import { listOrOne, logWords } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
 import { integerOrText } from '../../schemas/zod-internals.js';
 import { searchChanges } from '../../src/domain/fleet/changes.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const time = () => z.string().trim().max(40).optional();
-const words = () => listOrOne(z.string().trim().min(1).max(50)).default([]);
 const VIAS = ['site', ...WAYS_IN] as const;
 
 export default defineOperation({
@@ -26,9 +25,9 @@ export default defineOperation({
       client_id_or_email: integerOrText().optional().describe('Sites of this client.'),
       tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
       by: called().optional().describe('Part of the name of who did it.'),
-      kinds: words().describe('plugin, theme, core, user, post, site, setting, client, tag, …'),
-      exclude_kinds: words().describe('Kinds or actions, such as login.'),
-      actions: words().describe('updated, activated, installed, deleted, role-changed, …'),
+      kinds: logWords().describe('plugin, theme, core, user, post, site, setting, client, tag, …'),
+      exclude_kinds: logWords().describe('Kinds or actions, such as login.'),
+      actions: logWords().describe('updated, activated, installed, deleted, role-changed, …'),
       item: called().optional().describe('Part of a name or slug.'),
       new_role: called().optional().describe('Users who got this role, such as administrator.'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
