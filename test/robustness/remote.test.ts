@@ -22,9 +22,10 @@ let app: TestApp;
 /**
  * Maximum round trips per call: reads and writes of records, and calls that contact one or two child sites and read
  * back. One of them reads the rules of approvals. Updates of two sites take most: six are the record of the run, which is read while it goes.
- * Writes that are due together travel together, which on a busy machine fewer of them are.
+ * Writes that are due together travel together, which on a busy machine fewer of them are; and what is kept for a moment, such as
+ * who calls, is read once more by a call that takes longer. So there is room above what an idle machine needs.
  */
-const MOST = { read: 4, gathered: 11, report: 12, record: 13, child: 32, undo: 42, monitors: 22 };
+const MOST = { read: 5, gathered: 12, report: 13, record: 18, child: 40, undo: 50, monitors: 22 };
 /** Operations that read several tables one after the other, for any number of sites. */
 const GATHERED =
   /^(list-monitors|list-policies|plan-updates|preview-policy|list-vulnerabilities|diagnose-site|compare-sites|search-changes)$/;
