@@ -6,7 +6,7 @@ import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Progress, type StepResult, undoOnSite } from './on-site.js';
 import { type Left, type Plan, planOf, refused, type Step } from './plan.js';
-import { changesOf, followingChanges, type Selected } from './select.js';
+import { changesOf, type Selected } from './select.js';
 import { type Restored, siteStates } from './site-states.js';
 
 export interface SiteUndo {
@@ -18,27 +18,32 @@ export interface SiteUndo {
   interrupted?: readonly Step[];
 }
 
-/** What would be restored on a site, and what not. */
-export async function planSite(ctx: Ctx, target: LoadedSite, selected: Selected, restored?: Restored): Promise<Plan> {
-  const { changes, refusals } = await changesOf(ctx, selected, target.site.id);
-  const { steps, left } = planOf(changes, await siteStates(ctx, target, changes, restored));
-  return { steps, left: [...left, ...refusals.map(refused)] };
+interface Planning {
+  restored?: Restored;
+  /**
+   * A job comes after what the call did to records: a site that was not its client's then did not follow the suspension of
+   * the client, so it does now.
+   */
+  inJob?: boolean;
 }
 
-/**
- * In a job, which comes after what the call did to records: a site that was not its client's then did not follow the
- * suspension of the client, so it does now.
- */
-async function planInJob(ctx: Ctx, target: LoadedSite, selected: Selected): Promise<Plan> {
-  const [{ changes, refusals }, following] = await Promise.all([
-    changesOf(ctx, selected, target.site.id),
-    followingChanges(ctx, selected, target.site.id),
-  ]);
-  const all = [...changes, ...following];
-  const { steps, left } = planOf(all, await siteStates(ctx, target, all));
+/** What would be restored on a site, and what not. */
+export async function planSite(
+  ctx: Ctx,
+  target: LoadedSite,
+  selected: Selected,
+  { restored, inJob = false }: Planning = {},
+): Promise<Plan> {
+  const meant = await changesOf(ctx, selected, target.site.id);
+  const following = inJob ? meant.following : [];
+  const changes = [...meant.changes, ...following];
+  const { steps, left } = planOf(changes, await siteStates(ctx, target, changes, restored));
   const followed = new Set(following.map(({ entry }) => entry));
-  return { steps, left: [...left.filter(({ entry }) => !followed.has(entry)), ...refusals.map(refused)] };
+  return { steps, left: [...left.filter(({ entry }) => !followed.has(entry)), ...meant.refusals.map(refused)] };
 }
+
+const planInJob = (ctx: Ctx, target: LoadedSite, selected: Selected) =>
+  planSite(ctx, target, selected, { inJob: true });
 
 async function undo(ctx: Ctx, target: LoadedSite, { steps, left }: Plan): Promise<SiteUndo> {
   const progress: Progress = { results: [], under: [] };

@@ -140,11 +140,14 @@ async function noEntry(ctx: Ctx, id: number): Promise<ServiceError> {
   });
 }
 
-/**
- * The changes that are meant: all, or those on one site and of records. The suspension of a site that followed that of its
- * client is undone with it, and not among them.
- */
-export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): Promise<Expanded> {
+/** What is meant. */
+export interface Meant extends Expanded {
+  /** The suspensions of sites, and their ends, that followed those of their client: undone with it, so not among the changes. */
+  following: Change[];
+}
+
+/** All that is meant, or what is on one site and of records. */
+export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): Promise<Meant> {
   const { entries, run_id, rollout_id, change_id } = selected;
   const rows = entries.length === 0 ? [] : await ctx.store.actionLog.byIds(entries, siteId);
   const following = followingOf(rows);
@@ -162,13 +165,8 @@ export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): 
   return {
     changes: expanded.flatMap(({ changes }) => changes).filter(isMeant),
     refusals: expanded.flatMap(({ refusals }) => refusals).filter(isMeant),
+    following: [...following].flatMap((row) => expand(row).changes),
   };
-}
-
-/** The suspensions of a site, and their ends, that followed those of its client. */
-export async function followingChanges(ctx: Ctx, { entries }: Selected, siteId: number): Promise<Change[]> {
-  const rows = entries.length === 0 ? [] : await ctx.store.actionLog.byIds(entries, siteId);
-  return [...followingOf(rows)].flatMap((row) => expand(row).changes);
 }
 
 function followingOf(rows: readonly ActionRow[]): Set<ActionRow> {

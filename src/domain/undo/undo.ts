@@ -110,7 +110,7 @@ async function wholePlan(ctx: Ctx, selected: Selected): Promise<{ plan: Plan; ur
   const planner: JobHandler<Selected, Plan> = {
     type: undoHandler.type,
     failure: undoHandler.failure,
-    run: (own, target, meant) => planSite(own, target, meant, restored),
+    run: (own, target, meant) => planSite(own, target, meant, { restored }),
   };
   const { done, failures } = await runOnSites(ctx, planner, sites, selected);
   const urls = urlsOf(sites);
