@@ -24,7 +24,14 @@ export type MonitorChange = {
 } & { active?: 0 | 1 | null | undefined };
 
 export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {
-  const { row, global, columns, after } = await changedMonitor(ctx, siteId, change);
+  const changed = await changedMonitor(ctx, siteId, change);
+  await saveMonitor(ctx, siteId, changed);
+  const { row, columns, after } = changed;
+  return { ...settingsView(after), useglobal: followedSettings({ ...row, ...columns }) };
+}
+
+/** Stores what `changedMonitor` has made of a monitor. */
+export async function saveMonitor(ctx: Ctx, siteId: number, { global, columns }: ChangedMonitor): Promise<void> {
   await ctx.store.monitors.saveSettings(
     siteId,
     columns,
@@ -32,8 +39,9 @@ export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChang
     ctx.clock.now(),
   );
   ctx.events.emit({ name: 'monitor.changed', site_id: siteId, facts: { fields: Object.keys(columns) } });
-  return { ...settingsView(after), useglobal: followedSettings({ ...row, ...columns }) };
 }
+
+type ChangedMonitor = Awaited<ReturnType<typeof changedMonitor>>;
 
 /** What a change makes of a monitor, without making it. Throws for a keyword that is missing then. */
 export async function changedMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {

@@ -6,7 +6,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import type { SiteRef } from '../sites/resolve.js';
-import { changedMonitor, editMonitor, type MonitorChange, maintain } from './edit.js';
+import { changedMonitor, type MonitorChange, maintain, saveMonitor } from './edit.js';
 
 interface MonitorsInput extends MonitorChange {
   site_ids_or_domains: readonly SiteRef[];
@@ -61,12 +61,13 @@ async function changeOne(
   change: MonitorChange,
   { minutes, dry_run }: { minutes: number | undefined; dry_run: boolean },
 ): Promise<string[]> {
-  const { before, after } = await changedMonitor(ctx, id, change);
+  const changed = await changedMonitor(ctx, id, change);
+  const { before, after } = changed;
   const changes = (Object.keys(after) as (keyof typeof after)[]).flatMap((name) => {
     const [from, to] = [before[name], after[name]].map((value) => JSON.stringify(value));
     return from === to ? [] : [`${name} ${from} to ${to}`];
   });
-  if (changes.length > 0 && !dry_run) await editMonitor(ctx, id, change);
+  if (changes.length > 0 && !dry_run) await saveMonitor(ctx, id, changed);
   if (minutes === undefined) return changes;
   if (!dry_run) await maintain(ctx, id, minutes);
   const until = isoTime(ctx.clock.now() + minutes * MINUTE_MS);
