@@ -158,11 +158,11 @@ export function createNarrowedUpdates(db: Reads) {
 
     /** Sites of the tags and clients. */
     async sitesOf({
-      tags,
-      clients,
-      exclude_tags,
-      exclude_clients,
-    }: Pick<Narrowing, 'tags' | 'clients' | 'exclude_tags' | 'exclude_clients'>): Promise<Set<number>> {
+      tags = [],
+      clients = [],
+      exclude_tags = [],
+      exclude_clients = [],
+    }: Partial<Pick<Narrowing, 'tags' | 'clients' | 'exclude_tags' | 'exclude_clients'>>): Promise<Set<number>> {
       const tagged = `id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`;
       const rows = await db.all(
         `SELECT id FROM site WHERE 1 ${tags.length === 0 ? '' : `AND ${tagged}`} ${clients.length === 0 ? '' : `AND client_id ${IN}`}

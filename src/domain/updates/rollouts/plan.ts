@@ -17,6 +17,7 @@ import { turnForEach } from '../../../runtime/turns.js';
 import type { PlanItem, PlanRow } from '../../../store/rollouts/plans.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import { chooseSites } from '../../actions/run-on-sites.js';
+import { sentences } from '../../common/question.js';
 import type { Ctx } from '../../context.js';
 import { slugForms } from '../../extensions/names.js';
 import { limitsOf, narrowingOf, narrowSites, requireOwners, withinLimits } from '../../extensions/offer-filters.js';
@@ -83,7 +84,7 @@ export async function planUpdatesOf(ctx: Ctx, input: PlanInput, page: number, pe
   const { id: plan_id, digest, expires_at } = await kept(ctx, drawn.rules, drawn.items);
   const { items, view } = await guidedView(ctx, drawn);
   const needs_approval = items.length === 0 ? null : await startAhead(ctx, { plan_id, digest });
-  const summary = needs_approval === null ? view.summary : `${view.summary} ${needs_approval}`;
+  const summary = sentences(view.summary, needs_approval ?? '');
   return {
     ...{ plan_id, digest, expires_at: timestampOf(expires_at) },
     ...{ ...view, summary, needs_approval },
@@ -106,11 +107,12 @@ async function guidedView(ctx: Ctx, drawn: Drawn) {
     return concerned.has(item) ? { ...item, risks: [...item.risks, 'guidance'] } : item;
   });
   const view = planView({ ...drawn, items });
-  const told = [
-    ...(heeded.length === 0 ? [] : [`Guidance: ${heeded.join('; ')}.`]),
-    ...(unverified === 0 ? [] : [`${unverified} more proposed by programs: no person has confirmed it.`]),
-  ];
-  return { items, view: { ...view, summary: [view.summary, ...told].join(' '), guidance: lines } };
+  const summary = sentences(
+    view.summary,
+    heeded.length > 0 && `Guidance: ${heeded.join('; ')}.`,
+    unverified > 0 && `${unverified} more proposed by programs: no person has confirmed it.`,
+  );
+  return { items, view: { ...view, summary, guidance: lines } };
 }
 
 interface Drawn {
@@ -243,11 +245,10 @@ async function excludedSites(
   await requireOwners(ctx, tags, [], 'exclude_tag_ids');
   await requireOwners(ctx, [], clients, 'exclude_client_ids');
   const { narrowedUpdates } = ctx.store;
-  const none = { tags: [], clients: [], exclude_tags: [], exclude_clients: [] };
   const [named, tagged, owned] = await Promise.all([
     requireSites(ctx, exclude_sites, 'exclude_sites'),
-    tags.length === 0 ? [] : narrowedUpdates.sitesOf({ ...none, tags }),
-    clients.length === 0 ? [] : narrowedUpdates.sitesOf({ ...none, clients }),
+    tags.length === 0 ? [] : narrowedUpdates.sitesOf({ tags }),
+    clients.length === 0 ? [] : narrowedUpdates.sitesOf({ clients }),
   ]);
   const by = (reason: string, ids: Iterable<number>) => [...ids].map((id) => [id, reason] as const);
   return new Map([
@@ -331,10 +332,7 @@ async function candidatesOf(
 ): Promise<ReadonlySet<number>> {
   await requireOwners(ctx, tags, [], 'waves.canary_tag_ids');
   const sites = await requireSites(ctx, refs, 'waves.canary_sites');
-  const tagged =
-    tags.length === 0
-      ? []
-      : await ctx.store.narrowedUpdates.sitesOf({ tags, clients: [], exclude_tags: [], exclude_clients: [] });
+  const tagged = tags.length === 0 ? [] : await ctx.store.narrowedUpdates.sitesOf({ tags });
   return new Set([...tagged, ...sites.map(({ id }) => id)]);
 }
 
@@ -414,7 +412,7 @@ function planView({ rules, items, left, canaries, released }: Drawn) {
     'Nothing was changed.',
   ];
   return {
-    summary: summary.filter((text) => text !== '').join(' '),
+    summary: sentences(...summary),
     ...{ sites, updates: items.length, waves, by_item, more_items: Math.max(0, common.length - ITEMS) },
     ...{ protection, cannot_be_rolled_back: protection.reinstall + protection.none, risks, left_out },
   };

@@ -4,7 +4,7 @@ import { fold } from '../../../../schemas/fold.js';
 import { RISKS } from '../../../../schemas/rollout.js';
 import type { PlanItem } from '../../../store/rollouts/plans.js';
 import { slugForms } from '../../extensions/names.js';
-import { isGuardable } from '../results.js';
+import { isGuardable, UPDATE_TYPES } from '../results.js';
 
 export type Risk = (typeof RISKS)[number];
 
@@ -103,14 +103,13 @@ export function concernedBy<T extends { site_id: number; type: number; slug: str
 
 function isNamedIn(text: string, { type, slug, name }: { type: number; slug: string; name: string }): boolean {
   const said = wordsOf(text);
-  const names = type === CORE ? ['wordpress'] : [...slugForms(slug), name];
+  const names = UPDATE_TYPES[type] === 'core' ? ['wordpress'] : [...slugForms(slug), name];
   return names.some((each) => {
     const words = wordsOf(each);
     return words.trim().length >= SHORTEST && said.includes(words);
   });
 }
 
-const CORE = 0;
 /** Letters of a name that is looked for. */
 const SHORTEST = 3;
 

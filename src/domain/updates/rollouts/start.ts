@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.js';
 import { loggedStep } from '../../action-log/step.js';
+import { sentences } from '../../common/question.js';
 import { type Ctx, originOf, withOperation } from '../../context.js';
 import { releasedAmong, releasedWords } from '../released.js';
 import { advance } from './advance.js';
@@ -32,13 +33,13 @@ export async function previewStart(ctx: Ctx, input: StartInput) {
   ]);
   const risks = riskCounts(withRisks(items, { down, elsewhere: keysOf(held), before: keysOf(released) }));
   const words = [view.summary, protectionWords(view.protection), risksWords(risks), ...releasedWords(released)];
-  return { ...view, summary: words.filter((text) => text !== '').join(' '), risks };
+  return { ...view, summary: sentences(...words), risks };
 }
 
 /** The same as far as an approval is bound to it: which sites are down comes and goes. Throws as `startRollout`. */
 export async function plannedStart(ctx: Ctx, input: StartInput) {
   const { items: _, ...view } = await withProtection(ctx, input);
-  return { ...view, summary: `${view.summary} ${protectionWords(view.protection)}` };
+  return { ...view, summary: sentences(view.summary, protectionWords(view.protection)) };
 }
 
 /** Why a start would wait for a person; null: it would begin. */
