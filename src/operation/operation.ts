@@ -2,7 +2,7 @@
  * Defines an operation as a single value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`.
  */
 
-import type { ChangeOf } from '../../schemas/approval.js';
+import { type ChangeOf, needsApproval } from '../../schemas/approval.js';
 import { z } from '../../schemas/zod.js';
 import type { IdempotencyKey } from '../domain/access/idempotency.js';
 import type { Question } from '../domain/common/question.js';
@@ -150,7 +150,9 @@ export interface GroupedOperation extends Operation {
 export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
   const input = once(() => definition.input().strict());
   const previews = once(() => definition.effect !== 'read' && 'dry_run' in input().shape);
-  const output = once(() => (previews() ? definition.output().extend(approvalAhead()) : definition.output()));
+  const output = once(() =>
+    previews() ? definition.output().extend({ needs_approval: needsApproval() }) : definition.output(),
+  );
   const needs = definition.effect === 'read' ? 'read' : 'write';
   const run = definition.effect === 'read' ? definition.run : 'POST';
   const idempotent = definition.effect === 'read' || definition.idempotent;
@@ -222,9 +224,6 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     },
   };
 }
-
-/** Of previews: why the call would wait for a person. */
-const approvalAhead = () => ({ needs_approval: z.string().nullable().optional() });
 
 /** What a call would do; undefined if that is not known beforehand. */
 async function planOf<I extends AnyObject, O extends AnyObject>(
