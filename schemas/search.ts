@@ -56,7 +56,7 @@ export function listOrOne<T extends z.ZodTypeAny>(item: T, most?: number) {
   return z.preprocess((value) => (typeof value === 'string' && value !== '' ? [value] : value), list(item, most));
 }
 
-/** Kinds and actions of the logs of sites, which may have words of their own; nobody asks for more than a few. */
+/** Words by which entries of a log are found, such as `plugin` or `updated`. Few, because every entry is compared with each. */
 export const logWords = () => listOrOne(z.string().trim().min(1).max(50), 100).default([]);
 
 export const levels = () => listOrOne(z.enum(LEVELS)).default([]);

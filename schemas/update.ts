@@ -97,7 +97,7 @@ export const previewCounts = once(() => ({
   sites_down: z.number().int().optional(),
   /** Ids of those of them with a guard, which looks first. */
   left_alone_if_still_down: z.array(z.number().int()).optional(),
-  /** Versions that broke a site before, and were released. */
+  /** What is known of versions that were quarantined before, and released. */
   known_risks: z.array(z.string()).optional(),
   /** Last, because a question to a person has an end. As `plugin akismet/akismet.php: 49 (40 patch, 9 major)`. */
   by_item: z.array(z.string()).optional(),

@@ -127,7 +127,6 @@ describe('every preview', () => {
       if (preset === 'strict') expect(told.length).toBeGreaterThan(12);
       await app.rules({ preset: 'open' });
     },
-    120_000,
   );
 });
 
@@ -207,7 +206,7 @@ describe('a request that waits', () => {
     expect((await page(`POST /approvals/${approval_id}/approve`)).status).toBe(409);
     const log = await tool('list-actions', { contexts: ['approval'], per_page: 2 });
     expect(log.actions.map(({ action }: Answer) => action)).toEqual(['withdrawn', 'asked']);
-    // The same call asks anew.
+    // The same call makes a new request.
     const again = await called('delete-tag', { tag_id, confirm: true });
     expect(again.texts.join()).toMatch(/apr_[0-9a-f]{24}/);
     expect(again.texts.join()).not.toContain(approval_id);
