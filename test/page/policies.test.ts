@@ -1,5 +1,6 @@
 /** Policies and waiting plans on the page, in a real browser: previewed before they are saved, set by those who may approve. */
 
+import type { Route } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type RolloutApp, rolloutApp, SHOP } from '../rollouts/rollout-app.js';
 import { newKey } from '../support/logins.js';
@@ -140,6 +141,37 @@ describe('policies on the page', needs('chromium'), () => {
         expect(await seriousFindings(page)).toEqual([]);
       }
     }
+    await page.context().close();
+  });
+
+  it('and what else is saved at once stay as chosen while the saved value is read', async () => {
+    const { preset } = await rest('GET', '/approvals/rules');
+    await rest('PUT', '/approvals/rules', { preset: 'careful' });
+    const page = await served.open(['read', 'write', 'approve']);
+    for (const [address, label] of [
+      ['/sites/2', 'Takes the automatic updates of the settings'],
+      ['/settings', 'Daily digest'],
+      ['/settings', /^Also let the assistant that asked/],
+    ] as const) {
+      await page.goto(`${served.url}${address}`);
+      const choice = page.getByRole('checkbox', { name: label });
+      const chosen = !(await choice.isChecked());
+      await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+      const held: Route[] = [];
+      await page.route(/\/v2\/|\/session\/reads$/, (route) => {
+        const reads = route.request().method() === 'GET' || route.request().url().endsWith('/session/reads');
+        return reads ? void held.push(route) : route.continue();
+      });
+      await choice.click();
+      await expect.poll(() => held.length).toBeGreaterThan(0);
+      await painted(page);
+      expect([String(label), await choice.isChecked()]).toEqual([String(label), chosen]);
+      for (const route of held.splice(0)) await route.continue();
+      await page.unrouteAll();
+      await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+      expect([String(label), await choice.isChecked()]).toEqual([String(label), chosen]);
+    }
+    await rest('PUT', '/approvals/rules', { preset });
     await page.context().close();
   });
 

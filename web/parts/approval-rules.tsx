@@ -5,6 +5,7 @@ import { refresh, useLoad } from '../api/load.js';
 import { useMayApprove } from '../api/session.js';
 import { t } from '../texts/texts.js';
 import { Check, SelectField } from './field.js';
+import { Saved } from './saved.js';
 import { Loaded } from './states.js';
 import { trying } from './toast.js';
 
@@ -18,9 +19,10 @@ export function ApprovalRules({ chosen }: { chosen?: () => void }) {
     answer(api.GET('/approvals/rules', { signal })).then(({ data }) => data),
   );
   const set = async (body: { preset: Preset } | { in_assistants: boolean }) => {
-    await trying(async () => (await answer(api.PUT('/approvals/rules', { body }))).message);
+    const saved = await trying(async () => (await answer(api.PUT('/approvals/rules', { body }))).message);
     refresh('approvals:');
     chosen?.();
+    return saved;
   };
   return (
     <Loaded of={rules}>
@@ -28,22 +30,24 @@ export function ApprovalRules({ chosen }: { chosen?: () => void }) {
         const words = preset === null ? t.approvals.ownText(waiting(own)) : t.approvals.presetText[preset];
         return may ? (
           <>
-            <SelectField
-              label={t.approvals.rules}
-              hint={words}
-              value={preset ?? ''}
-              onChange={(next) => void set({ preset: next as Preset })}
-              options={[
-                ...(preset === null ? [['', t.approvals.own, true] as const] : []),
-                ...PRESETS.map((one) => [one, t.approvals.preset[one]] as const),
-              ]}
-            />
+            <Saved value={preset ?? ''} save={(next) => set({ preset: next as Preset })}>
+              {(shown, choose) => (
+                <SelectField
+                  label={t.approvals.rules}
+                  hint={words}
+                  value={shown}
+                  onChange={choose}
+                  options={[
+                    ...(preset === null ? [['', t.approvals.own, true] as const] : []),
+                    ...PRESETS.map((one) => [one, t.approvals.preset[one]] as const),
+                  ]}
+                />
+              )}
+            </Saved>
             {(preset !== 'open' || in_assistants) && (
-              <Check
-                label={t.approvals.inAssistants}
-                checked={in_assistants}
-                onChange={(on) => void set({ in_assistants: on })}
-              />
+              <Saved value={in_assistants} save={(on) => set({ in_assistants: on })}>
+                {(on, choose) => <Check label={t.approvals.inAssistants} checked={on} onChange={choose} />}
+              </Saved>
             )}
           </>
         ) : (

@@ -10,6 +10,7 @@ import { Check, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Pencil } from '../parts/icons.js';
 import { Card } from '../parts/page.js';
+import { Saved } from '../parts/saved.js';
 import { Loaded } from '../parts/states.js';
 import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
@@ -50,8 +51,9 @@ export function Mails() {
     }
   };
   const toggle = async (type: string, on: boolean) => {
-    await trying(async () => (await edit(type, { disable: on ? 0 : 1 })).message ?? null);
+    const saved = await trying(async () => (await edit(type, { disable: on ? 0 : 1 })).message ?? null);
     refresh('settings:emails');
+    return saved;
   };
   return (
     <Card id="mail" title={t.settings.card.mail}>
@@ -76,11 +78,9 @@ export function Mails() {
                 <li key={mail.type}>
                   {write ? (
                     <span class="spread">
-                      <Check
-                        label={mail.label}
-                        checked={mail.disable === 0}
-                        onChange={(on) => void toggle(mail.type, on)}
-                      />
+                      <Saved value={mail.disable === 0} save={(on) => toggle(mail.type, on)}>
+                        {(on, choose) => <Check label={mail.label} checked={on} onChange={choose} />}
+                      </Saved>
                       <Button
                         small
                         kind="quiet"

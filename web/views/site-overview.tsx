@@ -15,6 +15,7 @@ import { Form, FormEnd } from '../parts/form.js';
 import { Pencil, Trash2 } from '../parts/icons.js';
 import { OwnerField, TagChecks } from '../parts/owners.js';
 import { Card } from '../parts/page.js';
+import { Saved } from '../parts/saved.js';
 import { Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
 import { Time } from '../parts/time.js';
@@ -235,11 +236,12 @@ function Record({ site }: { site: SiteRecord }) {
     refresh(`site:${site.id}:`, 'sites:', 'now:');
   };
   const setAutomatic = async (on: boolean) => {
-    await trying(async () => {
+    const saved = await trying(async () => {
       const body = { automatic_update: on ? (1 as const) : (0 as const) };
       return (await answer(api.POST('/sites/{id_or_domain}/edit', { ...at, body }))).message;
     });
     refresh(`site:${site.id}:`, 'policy:');
+    return saved;
   };
   const remove = () =>
     trying(async () => {
@@ -251,7 +253,9 @@ function Record({ site }: { site: SiteRecord }) {
   return (
     <Card title={t.site.record}>
       <p>{t.address(site.url)}</p>
-      <Check label={t.site.automatic} checked={site.automatic_update === 1} onChange={setAutomatic} />
+      <Saved value={site.automatic_update === 1} save={setAutomatic}>
+        {(on, choose) => <Check label={t.site.automatic} checked={on} onChange={choose} />}
+      </Saved>
       <div class="row">
         <Button small icon={Pencil} onClick={() => setAsking('address')}>
           {t.site.editAddress}
