@@ -4,6 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import './style/base.css';
 import './style/parts.css';
 import './style/views.css';
+import './style/before-after.css';
 import './style/print.css';
 import { render } from 'preact';
 import { LocationProvider } from 'preact-iso/router';
