@@ -129,6 +129,8 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
       'svc://sites/{id}/updates',
       'svc://clients/{id}',
       'svc://jobs/{id}',
+      'svc://runs/{id}/receipts',
+      'svc://runs/{id}/pictures/{site}',
       'svc://errors/{code}',
     ]);
     expect(JSON.parse(await driver.read('svc://sites?per_page=5'))).toMatchObject({

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
 import type { HttpListener } from '../../src/surfaces/http/server.js';
 import { initializeParams, sessionFacts } from '../../src/surfaces/mcp/session-ids.js';
+import { browser, sound } from '../safety/browser.js';
 import { launchChromium } from '../support/chromium.js';
 import { SYSTEM, type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
@@ -31,6 +32,8 @@ const VIEWS: Record<string, string> = {
   'svc-control-rollout-v1': 'ui://sitefleet/rollout',
 };
 const DECLARED = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } };
+/** One white point. */
+const PICTURE = 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA';
 const BAD = { slug: 'harbour-forms/harbour-forms.php', from: '3.8.2', to: '3.9.0' };
 
 let app: TestApp;
@@ -39,7 +42,11 @@ let token: string;
 const ids: number[] = [];
 
 beforeAll(async () => {
-  app = await testApp({ sites: 3, realClock: true, config: { batch_threshold: 1, job_delay_ms: 0 } });
+  const { pictures } = browser(
+    () => app,
+    () => ({ ...sound, file: PICTURE }),
+  );
+  app = await testApp({ sites: 3, pictures, realClock: true, config: { batch_threshold: 1, job_delay_ms: 0 } });
   const site = app.fleet.site(0);
   site.state.plugins = site.state.plugins.map((plugin) => ({ ...plugin, update: null })).slice(0, 3);
   site.state.plugins.push({
@@ -250,6 +257,17 @@ describe('a view in the reference host', needs('chromium'), () => {
     for (const theme of ['light', 'dark'] as const) {
       const again = await show('svc-get-run-v1', { run_id: runs[0]?.run_id }, theme);
       await again.locator('.headline').getByText('would have broken').waitFor();
+      // Its evidence: read from the resources of the run, through the host.
+      await again
+        .getByText(/^Signed receipts of 2 sites say what was done and looked at \(key [0-9a-f]{32}\)\.$/)
+        .waitFor();
+      await again.getByText(/^Not checked: .*what forms send/).waitFor();
+      await again.getByRole('button', { name: `Before and after: ${app.fleet.site(1).name}` }).click();
+      const handle = again.getByRole('slider', { name: 'Before and after: Front page on a phone' });
+      const later = again.getByRole('img', { name: 'Front page on a phone, after the update' });
+      await handle.fill('20');
+      await expect.poll(() => later.evaluate((image) => image.style.clipPath)).toBe('inset(0px 0px 0px 20%)');
+      await expect.poll(() => later.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
       expect(await findings(theme)).toEqual([]);
     }
   });

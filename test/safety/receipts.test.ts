@@ -8,6 +8,9 @@ import { putGuard } from '../../src/demo/guard/state.js';
 import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { tempFolder } from '../support/cleanup.js';
+import { serveLocally } from '../support/local-server.js';
+import { newKey } from '../support/logins.js';
+import { connect, WAYS } from '../support/mcp-clients.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 import { browser, HIDDEN, sound } from './browser.js';
 import { ordinary, running } from './safety-app.js';
@@ -146,6 +149,25 @@ describe('the receipt of a site in a run', () => {
     expect(String(stored?.value)).toMatch(/^v\d+\./);
     const { body: pictures } = await get(`/runs/${good}/pictures/1`);
     expect(pictures.data).toHaveLength(4);
+  });
+
+  it.each(WAYS)('is a resource for assistants, and so are its pictures: %s over %s', async (...way) => {
+    const { url } = await serveLocally(await app.service.http());
+    const { token } = await newKey(app.service.store.keys, { scope: 'read' });
+    const core = await app.service.mcp();
+    const client = await connect(way, { url: `${url}/mcp`, core, authorization: `Bearer ${token}` });
+    const [file, ...others] = await client.contents(`svc://runs/${bad}/receipts`);
+    expect([file?.mimeType, others]).toEqual(['application/json', []]);
+    const text = Buffer.from(file?.blob ?? '', 'base64').toString();
+    expect(JSON.parse(text)).toEqual({ total: 1, page: 1, per_page: 100, data: receipts });
+    const pictures = await client.contents(`svc://runs/${bad}/pictures/1`);
+    const { body } = await get(`/runs/${bad}/pictures/1`);
+    expect(pictures.map(({ mimeType, blob, _meta }) => ({ mimeType, file: blob, ..._meta }))).toEqual(
+      body.data.map((one: object) => ({ mimeType: 'image/webp', ...one })),
+    );
+    for (const uri of ['svc://runs/none/receipts', 'svc://runs/none/pictures/1', `svc://runs/${bad}/receipts/1`])
+      await expect(client.contents(uri)).rejects.toThrow(/no resource with this URI/);
+    await expect(client.contents(`svc://runs/${bad}/pictures/first`)).rejects.toThrow(/site/);
   });
 
   it('is refused for runs that do not exist', async () => {

@@ -57,6 +57,14 @@ export type Answerer = (question: {
   content?: { confirm: boolean; which?: string };
 }>;
 
+/** Of a resource. */
+export interface Content {
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+  _meta?: Record<string, unknown>;
+}
+
 export interface Driver {
   version(): string | undefined;
   /** Icons of the server, as it introduced itself. */
@@ -67,7 +75,7 @@ export interface Driver {
   templates(): Promise<string[]>;
   read(uri: string): Promise<string>;
   /** All contents of a resource. */
-  contents(uri: string): Promise<{ mimeType?: string | undefined; text?: string | undefined }[]>;
+  contents(uri: string): Promise<Content[]>;
   prompts(): Promise<{ name: string; arguments?: { name: string; required?: boolean | undefined }[] | undefined }[]>;
   prompt(name: string, args?: Record<string, string>): Promise<string>;
   complete(
@@ -168,7 +176,7 @@ function sharedCalls(client: LegacyClient | ModernClient) {
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
     read: async (uri) => contentOf((await client.readResource({ uri })).contents[0]),
-    contents: async (uri) => (await client.readResource({ uri })).contents as { mimeType?: string; text?: string }[],
+    contents: async (uri) => (await client.readResource({ uri })).contents as Content[],
     prompts: async () => (await client.listPrompts()).prompts,
     prompt: async (name, args = {}) => {
       const [message] = (await client.getPrompt({ name, arguments: args })).messages;

@@ -11,6 +11,14 @@ export interface ToolResult {
   isError?: boolean;
 }
 
+/** A file of a resource. */
+export interface ResourceFile {
+  /** In base64. */
+  blob: string;
+  /** What it shows. */
+  _meta?: Record<string, string>;
+}
+
 interface HostContext {
   theme?: 'light' | 'dark';
   locale?: string;
@@ -37,6 +45,10 @@ export interface Host {
    * made.
    */
   call(name: string, args: Record<string, unknown>): Promise<ToolResult>;
+  /** False where the host does not read our resources. */
+  readonly canRead: boolean;
+  /** The files of one of our resources. Rejects when it could not be read. */
+  read(uri: string): Promise<ResourceFile[]>;
 }
 
 export interface Events {
@@ -87,7 +99,7 @@ export async function connect(name: string, events: Events): Promise<Host> {
     protocolVersion: PROTOCOL,
     appInfo: { name, version: '1.0.0' },
     appCapabilities: { availableDisplayModes: ['inline'] },
-  })) as { hostCapabilities?: { serverTools?: object }; hostContext?: HostContext };
+  })) as { hostCapabilities?: { serverTools?: object; serverResources?: object }; hostContext?: HostContext };
   follow(context, greeting.hostContext ?? {});
   post({ method: 'ui/notifications/initialized', params: {} });
   watchSize(post);
@@ -95,6 +107,8 @@ export async function connect(name: string, events: Events): Promise<Host> {
     context,
     canCall: greeting.hostCapabilities?.serverTools !== undefined,
     call: async (tool, args) => (await ask('tools/call', { name: tool, arguments: args })) as ToolResult,
+    canRead: greeting.hostCapabilities?.serverResources !== undefined,
+    read: async (uri) => ((await ask('resources/read', { uri })) as { contents: ResourceFile[] }).contents,
   };
 }
 

@@ -3,6 +3,7 @@
 import { Badge, type Tone } from '../parts/badge.js';
 import { CircleCheck, CircleDashed, CircleMinus, LoaderCircle, OctagonX, Undo2 } from '../parts/icons.js';
 import { Progress } from '../parts/progress.js';
+import { Evidence } from './evidence.js';
 import type { Host } from './host.js';
 import { Matrix, type Placed } from './matrix.js';
 import { readPages, usePolled } from './polled.js';
@@ -54,10 +55,11 @@ export function useRun(host: Host, run_id: string, known?: Run): { run: Run | un
   return { run: told, problem };
 }
 
-export function RunView({ run, problem }: { run: Run | undefined; problem: string }) {
+export function RunView({ host, run, problem }: { host: Host; run: Run | undefined; problem: string }) {
   if (run === undefined) return <p class={problem === '' ? 'muted' : 'problem'}>{problem || say.waiting}</p>;
   const { items, counts, waiting_sites: waiting = 0 } = run;
   const open = (counts.queued ?? 0) + (counts.updating ?? 0) + (counts.checking ?? 0) + waiting;
+  const names = new Map(items.map(({ site_id, site_name }) => [site_id, site_name ?? say.job.site(site_id)]));
   const total = Object.values(counts).reduce((sum, count) => sum + count, waiting);
   return (
     <>
@@ -89,6 +91,7 @@ export function RunView({ run, problem }: { run: Run | undefined; problem: strin
         ))}
       {run.total > items.length && <p class="muted">{say.more(items.length, run.total)}</p>}
       {problem !== '' && <p class="problem">{problem}</p>}
+      {run.state === 'ended' && <Evidence host={host} run={run.run_id} names={names} />}
     </>
   );
 }

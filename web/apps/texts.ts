@@ -66,6 +66,21 @@ export const say = {
       unknown: 'unknown',
     },
   },
+  evidence: {
+    title: 'Evidence',
+    receipts: (sites: number, key: string) =>
+      `${sites === 1 ? 'A signed receipt says' : `Signed receipts of ${sites} sites say`} what was done and looked at (key ${key}).`,
+    notChecked: 'Not checked:',
+    show: (site: string) => `Before and after: ${site}`,
+    page: (path: string, device: string) => `${path === '/' ? 'Front page' : path} on a ${device}`,
+    pictures: {
+      left: 'before the update',
+      right: 'after it',
+      before: (what: string) => `${what}, before the update`,
+      after: (what: string) => `${what}, after the update`,
+      handle: (what: string) => `Before and after: ${what}`,
+    },
+  },
   rollout: {
     plan: 'The plan',
     title: 'Rollout',

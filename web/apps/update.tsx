@@ -169,7 +169,7 @@ type Answer =
 
 function RunOf({ answer, host }: { answer: RunAnswer; host: Host }) {
   const known = answer.items === undefined ? undefined : (answer as Run);
-  return <RunView {...useRun(host, answer.run_id, known)} />;
+  return <RunView host={host} {...useRun(host, answer.run_id, known)} />;
 }
 
 function View({ answer, host, ...props }: ViewProps<Answer>) {

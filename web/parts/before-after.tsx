@@ -1,7 +1,6 @@
 /** Two pictures of the same page on top of each other, with a handle that moves the border between them. */
 
 import { useState } from 'preact/hooks';
-import { t } from '../texts/texts.js';
 
 interface Props {
   /** Data of a WebP file, in base64. */
@@ -9,36 +8,38 @@ interface Props {
   after: string;
   /** Which page this is, and on what. */
   label: string;
+  words: {
+    left: string;
+    right: string;
+    before(what: string): string;
+    after(what: string): string;
+    handle(what: string): string;
+  };
 }
 
 const source = (file: string) => `data:image/webp;base64,${file}`;
 
-export function BeforeAfter({ before, after, label }: Props) {
+export function BeforeAfter({ before, after, label, words }: Props) {
   const [at, setAt] = useState(50);
   return (
     <figure class="compare">
       <div class="frames">
-        <img src={source(before)} alt={t.pictures.before(label)} />
-        <img
-          class="later"
-          src={source(after)}
-          alt={t.pictures.after(label)}
-          style={{ clipPath: `inset(0 0 0 ${at}%)` }}
-        />
+        <img src={source(before)} alt={words.before(label)} />
+        <img class="later" src={source(after)} alt={words.after(label)} style={{ clipPath: `inset(0 0 0 ${at}%)` }} />
         <input
           type="range"
           min={0}
           max={100}
           value={at}
-          aria-label={t.pictures.handle(label)}
+          aria-label={words.handle(label)}
           onInput={(event) => setAt(Number(event.currentTarget.value))}
         />
         <span class="handle" style={{ left: `${at}%` }} aria-hidden="true" />
       </div>
       <figcaption class="small muted">
-        <span>{t.pictures.left}</span>
+        <span>{words.left}</span>
         <strong>{label}</strong>
-        <span>{t.pictures.right}</span>
+        <span>{words.right}</span>
       </figcaption>
     </figure>
   );

@@ -142,7 +142,15 @@ function Pictures({ id, site }: { id: string; site: number }) {
               const label = t.proof.page(before.page, before.device);
               return after === undefined
                 ? []
-                : [<BeforeAfter key={label} before={before.file} after={after.file} label={label} />];
+                : [
+                    <BeforeAfter
+                      key={label}
+                      before={before.file}
+                      after={after.file}
+                      label={label}
+                      words={t.pictures}
+                    />,
+                  ];
             })}
         </div>
       )}

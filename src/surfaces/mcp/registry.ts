@@ -29,6 +29,7 @@ import { findingTools, isShown, leanOperations, operationCall, SEARCH_OPERATIONS
 import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
 import { cutOf, nextCall } from './next-call.js';
+import type { FileContent } from './run-files.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import { type NameTools, toolNamer, withToolNames } from './tool-names.js';
 import {
@@ -87,6 +88,8 @@ export interface ToolRegistry {
   read(id: string, args: JsonObject, caller: Caller, sizeChosen?: boolean): Promise<JsonObject>;
   /** As `read`, whole, of an operation that no list has, for callers who are offered the listed one. Rejects with ServiceError. */
   readUnlisted(operation: Operation, listed: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
+  /** The files of an operation that no list has, byte for byte, for callers who are offered the listed one. Rejects with ServiceError. */
+  readFiles(operation: Operation, listed: string, args: JsonObject, caller: Caller): Promise<FileContent[]>;
   /**
    * Runs the operation that a method of the protocol stands for: unlike a tool, it costs a connection nothing, so its
    * toolset need not be shown. Every other limit holds. Asks for no confirmation. Rejects with ServiceError.
@@ -346,6 +349,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     async readUnlisted(operation, listed, args, caller) {
       const { group } = find(listed, caller.actor);
       return run({ ...operation, group }, args, caller);
+    },
+
+    async readFiles(operation, listed, args, caller) {
+      const { group } = find(listed, caller.actor);
+      await turn();
+      const read: GroupedOperation = { ...operation, group };
+      return (await invoke(read, args, caller)).files as FileContent[];
     },
 
     async runUnshown(id, args, caller) {

@@ -1,5 +1,7 @@
 /** The kinds of MCP resources: address, description, and the reading operation behind each. */
 
+import type { Operation } from '../../operation/operation.js';
+import { READ_PICTURES, READ_RECEIPTS } from './run-files.js';
 import type { JsonObject } from './tool-result.js';
 
 /** One kind of resource. */
@@ -11,6 +13,8 @@ export interface ResourceKind {
   description: string;
   /** Operation that reads it; undefined for a kind that needs no right. */
   operation?: string;
+  /** Reads it as files, for those who are offered `operation`; undefined for a kind that is the answer of `operation`. */
+  files?: { of: Operation; mimeType: string };
   /** Matches a URI of this kind, with its variables. */
   match: RegExp;
   /** Input of the operation from the variables of the URI. */
@@ -89,6 +93,25 @@ const KINDS: readonly Omit<ResourceKind, 'match'>[] = [
     description: "A queued job's progress. Subscribe to be notified of each step.",
     operation: 'svc/get-batch-job-status-v1',
     input: ([id]) => ({ job_id: id }),
+  },
+  {
+    uri: 'svc://runs/{id}/receipts',
+    name: 'run-receipts',
+    title: 'Receipts of a run',
+    description:
+      'What a run of updates did and what was looked at, signed, one receipt for each site: ?page=2 after 100.',
+    operation: 'svc/get-run-v1',
+    files: { of: READ_RECEIPTS, mimeType: 'application/json' },
+    input: ([id], { page }) => ({ run_id: id, page: page ?? 1 }),
+  },
+  {
+    uri: 'svc://runs/{id}/pictures/{site}',
+    name: 'run-pictures',
+    title: 'Pictures of a site in a run',
+    description: 'Pages of a site before and after its updates; id of the site.',
+    operation: 'svc/get-run-v1',
+    files: { of: READ_PICTURES, mimeType: 'image/webp' },
+    input: ([id, site]) => ({ run_id: id, site }),
   },
   {
     uri: 'svc://errors/{code}',

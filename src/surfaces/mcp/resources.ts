@@ -7,15 +7,13 @@ import { errorHelp, knownCode, STATUS } from '../../runtime/error-codes.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ToolRegistry } from './registry.js';
 import { type Page, RESOURCE_KINDS, type ResourceKind } from './resource-kinds.js';
+import type { FileContent } from './run-files.js';
 import { hasSiteText, type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
-/** One content of a resource: its JSON, or the note on texts written by sites. */
-export interface ResourceContent {
-  [member: string]: unknown;
-  uri: string;
-  mimeType: 'application/json' | 'text/plain';
-  text: string;
-}
+/** One content of a resource: its JSON, the note on texts written by sites, or a file. */
+export type ResourceContent =
+  | { [member: string]: unknown; uri: string; mimeType: 'application/json' | 'text/plain'; text: string }
+  | (FileContent & { uri: string; text?: never });
 
 /** Thrown when there is no resource at this address for this caller. */
 export class UnknownResource extends Error {
@@ -26,7 +24,12 @@ export class UnknownResource extends Error {
 }
 
 /** Error codes that mean that the resource does not exist. */
-const ABSENT: ReadonlySet<string> = new Set(['svc_site_not_found', 'svc_client_not_found', 'svc_job_not_found']);
+const ABSENT: ReadonlySet<string> = new Set([
+  'svc_site_not_found',
+  'svc_client_not_found',
+  'svc_job_not_found',
+  'svc_run_not_found',
+]);
 
 export class Resources {
   readonly #registry: ToolRegistry;
@@ -44,16 +47,16 @@ export class Resources {
   templates(actor: Actor) {
     return this.#visible(actor)
       .filter(({ uri }) => uri.includes('{'))
-      .map(({ uri, name, title, description }) => ({
+      .map(({ uri, name, title, description, files }) => ({
         uriTemplate: uri,
         name,
         title,
         description,
-        mimeType: 'application/json',
+        mimeType: files?.mimeType ?? 'application/json',
       }));
   }
 
-  /** A resource as JSON, with a note when it may contain site texts. Rejects with UnknownResource or ServiceError. */
+  /** A resource as JSON, with a note when it may contain site texts, or as files. Rejects with UnknownResource or ServiceError. */
   async read(uri: string, caller: Caller): Promise<ResourceContent[]> {
     const { kind, parts, page } = this.#find(uri, caller.actor);
     const contentOf = (output: JsonObject) => ({
@@ -64,6 +67,10 @@ export class Resources {
     if (kind.operation === undefined)
       return [contentOf(renamedIn(describeError(parts[0] ?? '', uri), this.#registry.nameTools))];
     try {
+      if (kind.files !== undefined) {
+        const output = await this.#registry.readFiles(kind.files.of, kind.operation, kind.input(parts, page), caller);
+        return output.map((file) => ({ ...file, uri }));
+      }
       const sizeChosen = page.per_page !== undefined;
       const output = await this.#registry.read(kind.operation, kind.input(parts, page), caller, sizeChosen);
       const json = contentOf({ ...output, ...nextPage(kind, output) });

@@ -43,7 +43,7 @@ async function show({ tool: name, args, token, theme }: Shown): Promise<void> {
   const bridge = new AppBridge(
     client,
     { name: 'host', version: '1' },
-    { serverTools: {}, logging: {} },
+    { serverTools: {}, serverResources: {}, logging: {} },
     { hostContext: { theme } },
   );
   bridge.onsizechange = ({ height }) => {
