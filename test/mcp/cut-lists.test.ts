@@ -225,20 +225,15 @@ describe('an answer', () => {
   const reads = operations.filter(({ effect, id }) => effect === 'read' && !live.includes(short(id)));
   const previews = operations.filter(({ multi, input }) => multi && 'dry_run' in input().shape);
 
-  it.each(reads.map(({ id }) => short(id)))('of %s stays below 5,000 tokens unless a size is named', async (name) => {
-    const operation = operations.find(({ id }) => short(id) === name);
-    const takes = Object.keys(operation?.input().shape ?? {});
+  async function argsOf(name: string): Promise<object> {
+    const takes = Object.keys(operations.find(({ id }) => short(id) === name)?.input().shape ?? {});
     const known = { site_id_or_domain: 1, client_id_or_email: 1, tag_id: 1 };
-    const required = Object.fromEntries(
-      Object.entries(known).filter(
-        ([field]) => takes.includes(field) && ARGS[name] === undefined && OTHERS[name] === undefined,
-      ),
-    );
-    const { answer } = await answerTo(toolName(`svc/${name}-v1`), { ...required, ...ARGS[name], ...OTHERS[name] });
-    expect([name, tokens(answer) <= MOST_TOKENS, tokens(answer)]).toEqual([name, true, expect.any(Number)]);
-  });
+    const named = ARGS[name] !== undefined || OTHERS[name] !== undefined;
+    const required = Object.entries(known).filter(([field]) => takes.includes(field) && !named);
+    return { ...Object.fromEntries(required), ...ARGS[name], ...OTHERS[name] };
+  }
 
-  it.each(previews.map(({ id }) => short(id)))('of %s as a preview, too', async (name) => {
+  async function previewOf(name: string): Promise<object> {
     const plugin = await mcp.app.db.one('SELECT slug FROM package WHERE kind = 0 LIMIT 1');
     const more: Record<string, object> = {
       'switch-plugin': { plugin: plugin?.slug, action: 'deactivate' },
@@ -246,10 +241,61 @@ describe('an answer', () => {
       'undo-change': { run_id: RUN },
       'tag-sites': { site_ids_or_domains: Array.from({ length: 1_000 }, (_, i) => i + 1), add: ['New'], create: true },
     };
-    const { answer } = await answerTo(toolName(`svc/${name}-v1`), { ...more[name], dry_run: true });
+    return { ...more[name], dry_run: true };
+  }
+
+  it.each(reads.map(({ id }) => short(id)))('of %s stays below 5,000 tokens unless a size is named', async (name) => {
+    const { answer } = await answerTo(toolName(`svc/${name}-v1`), await argsOf(name));
     expect([name, tokens(answer) <= MOST_TOKENS, tokens(answer)]).toEqual([name, true, expect.any(Number)]);
   });
+
+  it.each(previews.map(({ id }) => short(id)))('of %s as a preview, too', async (name) => {
+    const { answer } = await answerTo(toolName(`svc/${name}-v1`), await previewOf(name));
+    expect([name, tokens(answer) <= MOST_TOKENS, tokens(answer)]).toEqual([name, true, expect.any(Number)]);
+  });
+
+  const pagesOf = (name: string) => (paged.some(({ id }) => short(id) === name) ? [{}, { per_page: 20 }] : [{}]);
+
+  it.each([...reads, ...previews].map(({ id }) => short(id)))(
+    'of %s has its short lists whole while a longer one has more',
+    async (name) => {
+      const { operations: all, invoke } = mcp.app.service;
+      const parts = { operations: all, invoke, log: silent, clock: systemClock, readOnly: false, toolsets: TOOLSETS };
+      const unbounded = createToolRegistry({ ...parts, maxTokens: 10_000_000 });
+      const bounded = createToolRegistry({ ...parts, maxTokens: 1_200 });
+      const tool = toolName(`svc/${name}-v1`);
+      const basic = previews.some(({ id }) => short(id) === name) ? await previewOf(name) : await argsOf(name);
+      for (const page of pagesOf(name)) {
+        const args = { ...basic, ...page };
+        const [whole, answer] = await Promise.all(
+          [unbounded, bounded].map(async (registry) => {
+            const result = await registry.callTool(tool, args, caller);
+            return ('content' in result && result.structuredContent) || {};
+          }),
+        );
+        const shown = new Map(listsIn(answer ?? {}));
+        for (const [list, items] of listsIn(whole ?? {})) {
+          // What is cut to a page is all there, on others.
+          if ([items.length, answer?.per_page].includes(shown.get(list)?.length)) continue;
+          // Of what was cut, the next item might have been as large as the largest.
+          const next = Math.max(...items.map((item) => tokens(item)));
+          for (const [other, kept] of shown) {
+            if (other === list) continue;
+            const most = tokens(shown.get(list) ?? []) + next + 10;
+            expect([name, page, list, other, tokens(kept) <= most]).toEqual([name, page, list, other, true]);
+          }
+        }
+      }
+    },
+  );
 });
+
+/** Errors matter more, and have rules of their own. */
+function listsIn(answer: Record<string, unknown>): [string, unknown[]][] {
+  return Object.entries(answer).filter(
+    (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && entry[0] !== 'errors',
+  );
+}
 
 describe('lists without pages', () => {
   it('get-sites-basic says how many there are, and names the list with pages', async () => {

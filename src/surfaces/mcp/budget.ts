@@ -14,6 +14,8 @@ import type { JsonObject, SerializedOutput } from './tool-result.js';
 
 /** Tokens reserved for the note that says what was cut. */
 const NOTE_TOKENS = 180;
+/** A list of so few tokens is whole beside a page whose size the caller named: the page may take all of the room. */
+const SHORT_LIST = 300;
 const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
 /** Those above the length of names, which a page keeps whole. */
 const LONG_TEXT_CAPS = TEXT_CAPS.filter((cap) => cap > 255);
@@ -119,8 +121,9 @@ function mainList(operation: GroupedOperation, output: JsonObject): { name: stri
 }
 
 /**
- * Cuts lists, except one that is kept: the longest first. Errors matter more than successes, so they are cut last, but
- * hundreds of them leave half of the room.
+ * Cuts lists, except one that is kept and those that weigh less: the heaviest down to a weight that all have in the end, so that short ones, such as
+ * what is not known, stay whole. Errors matter more than successes, so they are cut last, but hundreds of them leave half
+ * of the room.
  */
 function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number, kept?: string): JsonObject {
   const names = listsOf(contractOf(operation).output_schema)
@@ -136,7 +139,14 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
     over -= dropped;
   };
   if (kept === undefined) cut('errors', Math.min(over, estimateTokens(output.errors ?? []) - room / 2));
-  for (const name of names) cut(name, over);
+  const weights = new Map(
+    names.filter((name) => name !== 'errors').map((name) => [name, weightOf(output[name])] as const),
+  );
+  const least = kept === undefined ? 0 : Math.max(SHORT_LIST, weightOf(output[kept]));
+  const each = Math.max(commonWeight([...weights.values()], over), least);
+  for (const [name, weight] of weights) cut(name, Math.min(over, weight - each));
+  if (kept === undefined) for (const name of names) cut(name, over);
+  else cut('errors', Math.min(over, weightOf(output.errors) - least));
   const cuts = names
     .filter((name) => lengthOf(shorter[name]) < lengthOf(output[name]))
     .map((name) => `${lengthOf(shorter[name])} of ${totalOf(name, output) ?? lengthOf(output[name])} ${name}`);
@@ -144,6 +154,22 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
   const { truncated: note, ...listed } = shorter;
   const said = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation, output.dry_run === true)}`.trim();
   return { truncated: note === undefined ? said : `${said} ${note}`, ...listed };
+}
+
+/** The weight to which the heaviest have to come down for all to lose this much together; 0 = all of it. */
+function commonWeight(weights: readonly number[], over: number): number {
+  const sorted = [...weights].sort((a, b) => b - a);
+  let sum = 0;
+  for (const [index, weight] of sorted.entries()) {
+    sum += weight;
+    const common = (sum - over) / (index + 1);
+    if (common >= (sorted[index + 1] ?? 0)) return Math.max(0, common);
+  }
+  return 0;
+}
+
+function weightOf(list: unknown): number {
+  return Array.isArray(list) && list.length > 0 ? tokenWeight(JSON.stringify(list)) : 0;
 }
 
 function lengthOf(list: unknown): number {
