@@ -210,6 +210,58 @@ describe('what is restored as it was', () => {
   });
 });
 
+describe('since a time', () => {
+  const iso = () => new Date(app.clock.now()).toISOString();
+
+  it('ends where until says, leaves out what is named, and shows who made what and what needs care', async () => {
+    const grace = { ...ADMIN, id: 7, name: 'grace' };
+    const since = iso();
+    const { id } = await app.call('add-tag', { name: 'Added' });
+    await app.call('update-site', { ...one, notes: 'By grace' }, { actor: grace });
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    app.clock.move(1_000);
+    const until = iso();
+    app.clock.move(1_000);
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    const all = await preview({ since });
+    expect(all).toMatchObject({ total_undo: 4, total_cautions: 1, total_by_others: 1 });
+    expect(all.undo[0]).toMatchObject({ kind: 'tag', caution: 'Deletes the tag.', by: ['admin'] });
+    expect(all.undo.filter(({ by }: Answer) => by[0] === 'grace')).toMatchObject([{ site_id: 1, field: 'notes' }]);
+    const some = await preview({ since, until });
+    expect(some).toMatchObject({ total_undo: 3, total_errors: 0 });
+    const [tag] = some.undo as Answer[];
+    const fewer = await preview({ since, until, exclude_action_ids: tag?.action_ids });
+    expect(fewer).toMatchObject({ total_undo: 2, total_cautions: 0, total_by_others: 1 });
+    // The digest stands for what is left, not for all of it.
+    const digest = fewer.digest;
+    await expect(undo({ since, until, digest })).rejects.toMatchObject({ code: 'svc_undo_plan_changed' });
+    const done = await undo({ since, until, exclude_action_ids: tag?.action_ids, digest });
+    expect(done).toMatchObject({ total_undone: 2, errors: [] });
+    expect(await app.db.all('SELECT id FROM site WHERE suspended = 1')).toEqual([{ id: 1 }]);
+    expect(await app.db.all('SELECT name FROM tag WHERE id = ?', [id])).toEqual([{ name: 'Added' }]);
+    await undo({ since });
+    expect(await app.db.all('SELECT id FROM site WHERE suspended = 1')).toEqual([]);
+  });
+
+  it('of a call, too; a run is undone as a whole, and an id that is not meant is refused', async () => {
+    await app.call('suspend-sites', { site_ids_or_domains: [1, 2] });
+    const change_id = await lastCall();
+    const { undo: steps } = await preview({ change_id });
+    const [first, second] = (steps as Answer[]).map(({ action_ids }) => action_ids[0]);
+    const wrong = { code: 'svc_invalid_input', field: 'exclude_action_ids' };
+    await expect(undo({ change_id, exclude_action_ids: [first, 99_999_999] })).rejects.toMatchObject(wrong);
+    await expect(undo({ run_id: 'run', exclude_action_ids: [first] })).rejects.toMatchObject(wrong);
+    expect(await undo({ change_id, exclude_action_ids: [second] })).toMatchObject({ total_undone: 1 });
+    expect(await app.db.all('SELECT id FROM site WHERE suspended = 1')).toHaveLength(1);
+    expect(await undo({ change_id })).toMatchObject({ total_undone: 1 });
+    const since = iso();
+    app.clock.move(1_000);
+    for (const until of ['2001-01-01T00:00:00Z', '2999-01-01T00:00:00Z', 'soon'])
+      await expect(preview({ since, until })).rejects.toMatchObject({ code: 'svc_invalid_input', field: 'until' });
+    await expect(preview({ change_id, until: since })).rejects.toMatchObject({ field: 'until' });
+  });
+});
+
 describe('several changes of the same thing, undone from the newest on', () => {
   /** Makes the changes, and undoes all since; a second undo of the undo brings them back. */
   async function allBack(change: () => Promise<unknown>): Promise<Answer> {

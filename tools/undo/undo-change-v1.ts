@@ -1,4 +1,4 @@
-import { called, confirmation, siteRef, token } from '../../schemas/common.js';
+import { called, confirmation, int, list, siteRef, token } from '../../schemas/common.js';
 import { siteWord } from '../../schemas/site-text.js';
 import { changesByUndo, undoAnswer } from '../../schemas/undo.js';
 import { z } from '../../schemas/zod.js';
@@ -27,8 +27,10 @@ export default defineOperation({
       run_id: token(100).optional().describe('All of a run of updates.'),
       rollout_id: token(100).optional().describe('All that a rollout did; not while it runs.'),
       since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),
+      until: z.string().trim().max(40).optional().describe('With since; default: now.'),
       by: called().optional().describe('With since: part of the name of who did it.'),
       site_id_or_domain: siteRef().optional().describe('With since: on this site.'),
+      exclude_action_ids: list(int(1)).default([]).describe('With since, or of a call: left alone.'),
       page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: 25 of each list.'),
       digest: token(64).optional().describe('Of the preview; refused if the plan differs by now.'),
       ...confirmation(),
@@ -36,7 +38,7 @@ export default defineOperation({
 
   output: undoAnswer,
 
-  question: ({ undo = [], total_undo = 0, total_errors }) => ({
+  question: ({ undo = [], total_undo = 0, total_by_others = 0, total_errors }) => ({
     text: sentences(
       `Restore what ${counted(total_undo, 'change')} replaced?`,
       undo.length > 0 &&
@@ -46,6 +48,7 @@ export default defineOperation({
             [name ?? slug ?? site_url ?? kind, `${field} ${now} to ${back_to}`].map(siteWord).join(': '),
           )
           .join('; ')}${total_undo > 3 ? '; …' : '.'}`,
+      total_by_others > 0 && `Of them, ${total_by_others} were made by others.`,
       total_errors > 0 &&
         `${total_errors} ${total_errors === 1 ? 'is' : 'are'} left as ${total_errors === 1 ? 'it is' : 'they are'}.`,
     ),

@@ -63,9 +63,10 @@ function Plan({ of, what, title = t.undoPlan.title, close }: Props & { close: ()
           <>
             {steps.length > 0 && (
               <ul>
-                {steps.map(({ site_url, name, slug, field, now, back_to }) => (
+                {steps.map(({ site_url, name, slug, field, now, back_to, caution }) => (
                   <li key={`${site_url} ${name} ${slug} ${field}`}>
                     {t.undoPlan.step([site_url, name, field].filter(Boolean).join(' · '), now, back_to)}
+                    {caution !== undefined && <div class="small muted">{caution}</div>}
                   </li>
                 ))}
               </ul>

@@ -20,6 +20,8 @@ export interface Change extends Target {
   entry: number;
   /** Of an update; '' = none. */
   change_id: string;
+  /** Who made it; '' = not known here. */
+  by: string;
   field: string;
   before: unknown;
   since: unknown;
@@ -53,7 +55,7 @@ export function expand(row: ActionRow): Expanded {
   const refuse = (reason: string): Expanded => ({ changes: [], refusals: [{ ...target, ...about, reason }] });
   if (row.code !== '') return refuse(NOT_DONE);
   const change = (field: string, before: unknown, since: unknown): Change => {
-    return { ...target, ...about, field, before, since };
+    return { ...target, ...about, by: row.actor, field, before, since };
   };
   if (row.fields !== '') {
     const expanded = expandFields(row, target, change);

@@ -14,6 +14,8 @@ export interface Step extends Target {
   /** Entries of the action log that this undoes, newest first. */
   entries: number[];
   change_id: string;
+  /** Who made what this undoes, as far as it is known. */
+  by: string[];
   field: string;
   now: unknown;
   back_to: unknown;
@@ -134,10 +136,11 @@ function asInRecord(field: string, value: unknown): unknown {
 }
 
 function stepOf(undone: readonly Change[], now: unknown, back_to: unknown): Step {
-  const { entry: _entry, before: _before, since: _since, ...first } = undone[0] as Change;
+  const { entry: _entry, by: _by, before: _before, since: _since, ...first } = undone[0] as Change;
   const entries = undone.flatMap(({ entry }) => (entry === 0 ? [] : [entry]));
   const change_id = undone.at(-1)?.change_id ?? '';
-  return { ...first, change_id, entries, now, back_to };
+  const by = [...new Set(undone.map((change) => change.by))].filter((name) => name !== '');
+  return { ...first, change_id, by, entries, now, back_to };
 }
 
 function leftOf(change: Change, code: ErrorCode, reason: string): Left {
@@ -147,6 +150,16 @@ function leftOf(change: Change, code: ErrorCode, reason: string): Left {
 
 export function refused({ reason, ...refusal }: Refusal): Left {
   return { ...refusal, code: 'svc_not_undoable', reason };
+}
+
+/** What a person should know before it is done; undefined where it only restores a value. */
+export function cautionOf({ kind, field, back_to }: Step): string | undefined {
+  if (field === 'record') return back_to === null ? `Deletes the ${kind}.` : undefined;
+  if (field === 'version') return 'Restores the files; what the newer version changed in the database stays.';
+  if (field === 'connected' && back_to === true) return 'Connects the site again.';
+  return /^(post|comment)_status$/.test(field) && /^(publish|approved?)$/.test(String(back_to))
+    ? 'Visitors see it again.'
+    : undefined;
 }
 
 /** A value in one short line. */

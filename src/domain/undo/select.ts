@@ -21,10 +21,14 @@ export interface UndoChoice {
   rollout_id?: string | undefined;
   /** ISO 8601. */
   since?: string | undefined;
+  /** With since: ISO 8601; default: now. */
+  until?: string | undefined;
   /** With since: part of the name of who did it. */
   by?: string | undefined;
   /** With since: only on this site. */
   site_id_or_domain?: SiteRef | undefined;
+  /** Entries of the action log that are left alone, of those since a time or of a call. */
+  exclude_action_ids?: readonly number[] | undefined;
 }
 
 /** What is undone, as a job keeps it. */
@@ -40,6 +44,7 @@ export interface Selected {
 const MOST_ENTRIES = 1_000;
 /** Items of a run, or of all runs of a rollout. */
 const MOST_ITEMS = 5_000;
+const NARROW_SINCE = ['until', 'by', 'site_id_or_domain'] as const;
 const BY_WHAT = ['change_id', 'run_id', 'rollout_id', 'since'] as const;
 
 /**
@@ -54,22 +59,40 @@ export async function select(ctx: Ctx, choice: UndoChoice): Promise<Selected> {
       'one of change_id, run_id, rollout_id and since is needed, and only one',
       'Send one.',
     );
-  const { change_id, run_id, rollout_id, since, by, site_id_or_domain } = choice;
-  if (since === undefined && (by ?? site_id_or_domain) !== undefined) {
-    const field = by === undefined ? 'site_id_or_domain' : 'by';
-    throw wrong(field, `${field} only narrows since`, 'Send since as well, or remove it.');
-  }
-  if (since !== undefined) return { entries: await entriesSince(ctx, since, by, site_id_or_domain) };
+  const { change_id, run_id, rollout_id, since, exclude_action_ids: excluded = [] } = choice;
+  const narrowing = NARROW_SINCE.find((name) => choice[name] !== undefined);
+  if (since === undefined && narrowing !== undefined)
+    throw wrong(narrowing, `${narrowing} only narrows since`, 'Send since as well, or remove it.');
+  if ((run_id ?? rollout_id) !== undefined && excluded.length > 0)
+    throw wrong(
+      'exclude_action_ids',
+      'exclude_action_ids: a run or a rollout is undone as a whole',
+      'Undo its updates one by one, by their change_id.',
+    );
+  if (since !== undefined) return { entries: without(await entriesSince(ctx, since, choice), excluded) };
   if (run_id !== undefined) return { entries: [], run_id: (await knownRun(ctx, run_id)).id };
   if (rollout_id !== undefined) return { entries: [], rollout_id: await idleRollout(ctx, rollout_id) };
   const text = String(change_id);
-  if (/^\d{1,15}$/.test(text)) return { entries: await entriesOf(ctx, Number(text)) };
+  if (/^\d{1,15}$/.test(text)) return { entries: without(await entriesOf(ctx, Number(text)), excluded) };
   if (text.includes('\0') || (await ctx.store.updateRuns.change(text)) === undefined)
     throw new ServiceError('svc_change_not_found', 'There is no update with this change_id.', {
       field: 'change_id',
       advice: 'Send an id of list-actions-v1 or search-changes-v1, or the change_id of an item of get-run-v1.',
     });
-  return { entries: [], change_id: text };
+  return { entries: without([], excluded), change_id: text };
+}
+
+/** A slip must not undo what was meant to be left alone: each id has to be one of the entries. */
+function without(entries: readonly number[], excluded: readonly number[]): number[] {
+  const unknown = excluded.find((id) => !entries.includes(id));
+  if (unknown !== undefined)
+    throw wrong(
+      'exclude_action_ids',
+      `exclude_action_ids: ${unknown} is not one of the changes`,
+      'Send action_ids of the preview.',
+    );
+  const left = new Set(excluded);
+  return entries.filter((id) => !left.has(id));
 }
 
 /** What is undone must not be done again meanwhile. */
@@ -92,17 +115,19 @@ async function idleRollout(ctx: Ctx, text: string): Promise<string> {
 async function entriesSince(
   ctx: Ctx,
   text: string,
-  by: string | undefined,
-  ref: SiteRef | undefined,
+  { until: end, by, site_id_or_domain }: UndoChoice,
 ): Promise<number[]> {
-  const since = pastTime('since', text, ctx.clock.now(), 'one change');
-  const [site_id] = (await oneOrAll(ctx, ref)) ?? [];
-  const found = await ctx.store.actionLog.doneSince({ since, site_id, actor: by }, MOST_ENTRIES + 1);
+  const now = ctx.clock.now();
+  const since = pastTime('since', text, now, 'one change');
+  const until = end === undefined ? now : pastTime('until', end, now, 'all since then');
+  if (until < since) throw wrong('until', 'until is before since', 'Send a later time, or omit it.');
+  const [site_id] = (await oneOrAll(ctx, site_id_or_domain)) ?? [];
+  const found = await ctx.store.actionLog.doneSince({ since, until, site_id, actor: by }, MOST_ENTRIES + 1);
   if (found.length > MOST_ENTRIES)
     throw wrong(
       'since',
       `since: more than ${MOST_ENTRIES} changes were made since then`,
-      'Send a later time, or narrow it by who or by site.',
+      'Send a later time, or narrow it by until, by who or by site.',
     );
   return found;
 }
@@ -199,7 +224,7 @@ function ofRunItem(ctx: Ctx, item: ToldRunItem): Expanded {
   // One that was rolled back is found to be as it was before.
   if (!member.can_roll_back && item.state !== 'rolled_back')
     return { changes: [], refusals: [{ ...about, reason: member.cannot_roll_back_because }] };
-  return { changes: [{ ...about, field: 'version', before: old_version, since: new_version }], refusals: [] };
+  return { changes: [{ ...about, by: '', field: 'version', before: old_version, since: new_version }], refusals: [] };
 }
 
 function wrong(field: string, what: string, advice: string): ServiceError {

@@ -14,7 +14,7 @@ import type { Ctx } from '../context.js';
 import { selectionOf } from '../sites/resolve.js';
 import { directUndo, planSite, undoHandler } from './handler.js';
 import type { StepResult } from './on-site.js';
-import { digestOf, type Left, type Plan, planOf, refused, type Step, shown } from './plan.js';
+import { cautionOf, digestOf, type Left, type Plan, planOf, refused, type Step, shown } from './plan.js';
 import { recordName, recordStates, undoRecords, undoRecordsLast } from './records.js';
 import { changesOf, type Selected, select, type UndoChoice } from './select.js';
 
@@ -32,12 +32,17 @@ const MOST_NAME = 80;
 export async function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
   const { plan, urls } = await wholePlan(ctx, await select(ctx, input));
   const listed = <T>(items: readonly T[]) => items.slice((page - 1) * LISTED, page * LISTED);
+  const careful = plan.steps.filter((step) => cautionOf(step) !== undefined);
+  const plain = plan.steps.filter((step) => cautionOf(step) === undefined);
   return {
     dry_run: true as const,
     queued: false,
     digest: digestOf(plan),
-    undo: listed(plan.steps).map((step) => stepView(step, urls)),
+    // What needs a look comes first.
+    undo: listed([...careful, ...plain]).map((step) => stepView(step, urls)),
     total_undo: plan.steps.length,
+    total_cautions: careful.length,
+    total_by_others: plan.steps.filter(({ by }) => by.some((name) => name !== ctx.actor.name)).length,
     sites: new Set(plan.steps.flatMap(({ site_id }) => site_id ?? [])).size,
     errors: listed(plan.left).map((left) => leftView(left, urls)),
     total_errors: plan.left.length,
@@ -195,12 +200,15 @@ function targetView({ site_id, kind, slug, name }: Target, urls: Urls) {
 }
 
 function stepView(step: Step, urls: Urls) {
-  const { field, now, back_to, entries, change_id } = step;
+  const { field, now, back_to, entries, change_id, by } = step;
+  const caution = cautionOf(step);
   return {
     ...targetView(step, urls),
     field,
     now: siteWord(shown(now)),
     back_to: siteWord(shown(back_to)),
+    ...(caution === undefined ? {} : { caution }),
+    ...(by.length === 0 ? {} : { by: by.map((name) => cleanLine(name, MOST_NAME)) }),
     action_ids: entries,
     ...(change_id === '' ? {} : { change_id }),
   };

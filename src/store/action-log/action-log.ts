@@ -240,15 +240,15 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
       );
     },
 
-    /** Ids of what was done since a time, newest first. */
+    /** Ids of what was done from a time to another, newest first. */
     async doneSince(
-      { since, site_id, actor }: { since: number; site_id?: number | undefined; actor?: string | undefined },
+      { since, until, site_id, actor }: Pick<ActionFilter, 'since' | 'until' | 'site_id' | 'actor'>,
       limit: number,
     ): Promise<number[]> {
       const rows = await db.all<{ id: number }>(
-        `SELECT id FROM action_log WHERE at >= ?1 AND ${DONE} AND context <> 'call' AND (?2 IS NULL OR site_id = ?2)
+        `SELECT id FROM action_log WHERE at BETWEEN ?1 AND ?5 AND ${DONE} AND context <> 'call' AND (?2 IS NULL OR site_id = ?2)
            AND (?3 IS NULL OR instr(lower(actor), lower(?3)) > 0) ORDER BY id DESC LIMIT ?4`,
-        [since, site_id ?? null, actor ?? null, limit],
+        [since, site_id ?? null, actor ?? null, limit, until],
       );
       return rows.map(({ id }) => id);
     },
