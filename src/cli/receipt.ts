@@ -3,7 +3,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { RECEIPT_FORMAT } from '../../schemas/receipt.js';
-import { cleanLine } from '../../schemas/text.js';
+import { cleanLine, cut } from '../../schemas/text.js';
 import { keyIdOf } from '../domain/common/signatures.js';
 import { CommandError } from './command-error.js';
 import { type JsonFlag, print, printJson } from './output.js';
@@ -19,6 +19,7 @@ interface Verdict {
 
 /** Far above an answer of 100 receipts. */
 const MOST_BYTES = 64 * 1024 * 1024;
+const SIGNED = ['document', 'signature', 'public_key'];
 /** Of a line about one of them. */
 const MOST_TEXT = 10_000;
 
@@ -53,23 +54,36 @@ async function contentOf(file: string): Promise<unknown> {
 /** One receipt, a list of them, or an answer that has them in `data`. */
 function receiptsIn(content: unknown, file: string): Record<string, unknown>[] {
   const inside = isRecord(content) && Array.isArray(content.data) ? content.data : content;
-  const list = (Array.isArray(inside) ? inside : [inside]).filter(isRecord);
-  if (list.length === 0 || list.some(({ document }) => typeof document !== 'string'))
-    throw new CommandError(`${file} holds no receipts.`);
-  return list;
+  const list: unknown[] = Array.isArray(inside) ? inside : [inside];
+  const receipts = list.filter(isRecord).filter(({ document }) => typeof document === 'string');
+  if (receipts.length === 0) throw new CommandError(`${file} holds no receipts.`);
+  // Passed over, it would stand in a file that is called valid.
+  if (receipts.length < list.length) throw new CommandError(`${file} holds something that is no receipt.`);
+  return receipts;
 }
 
 function verdictOn(receipt: Record<string, unknown>, wanted?: string): Verdict {
-  const { document, signature, public_key } = receipt;
-  const told = contentOfDocument(String(document));
+  const { signature, public_key } = receipt;
+  const document = String(receipt.document);
+  const told = contentOfDocument(document);
   const der = Buffer.from(String(public_key), 'base64');
   const key_id = keyIdOf(der);
-  const reason = reasonAgainst(String(document), String(signature), der);
+  const reason = isAsWritten(document, signature, public_key)
+    ? reasonAgainst(document, String(signature), der)
+    : 'it was changed';
   const other = wanted !== undefined && wanted !== key_id ? `it is signed with the key ${key_id}` : '';
   const strange = told === null ? 'it is no receipt of this version' : '';
   const { site_id, ...known } = told ?? { site_id: null, site_url: '', run_id: '', written_at: '' };
   const against = reason || other || strange || contradiction(receipt, { site_id, key_id });
   return { ...known, key_id, valid: against === '', reason: against };
+}
+
+/** What is signed are the bytes: other texts may decode to the same ones, but were not written by us. */
+function isAsWritten(document: string, ...encoded: unknown[]): boolean {
+  return (
+    Buffer.from(document).toString() === document &&
+    encoded.every((text) => typeof text === 'string' && Buffer.from(text, 'base64').toString('base64') === text)
+  );
 }
 
 function reasonAgainst(document: string, signature: string, der: Buffer): string {
@@ -86,7 +100,9 @@ function reasonAgainst(document: string, signature: string, der: Buffer): string
 /** What stands beside the document is not signed: people who read the file must not be told something else by it. */
 function contradiction(receipt: Record<string, unknown>, signed: Record<string, unknown>): string {
   const name = Object.keys(signed).find((one) => receipt[one] !== undefined && receipt[one] !== signed[one]);
-  return name === undefined ? '' : `its ${name} is not that of what is signed`;
+  if (name !== undefined) return `its ${name} is not that of what is signed`;
+  const added = Object.keys(receipt).find((one) => !SIGNED.includes(one) && !Object.hasOwn(signed, one));
+  return added === undefined ? '' : `${cut(JSON.stringify(added), 100)} was added: it is no part of what is signed`;
 }
 
 function contentOfDocument(

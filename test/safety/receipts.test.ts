@@ -176,6 +176,30 @@ describe('the receipt of a site in a run', () => {
   });
 });
 
+/** Every value in JSON, each with a copy of the whole in which it is another one, is missing, or has something beside it. */
+function alterations(value: unknown): unknown[] {
+  if (Array.isArray(value))
+    return [
+      [...value, null],
+      value.slice(1),
+      ...value.flatMap((one, at) => alterations(one).map((other) => value.with(at, other))),
+    ].filter((other) => JSON.stringify(other) !== JSON.stringify(value));
+  if (value === null || typeof value !== 'object') return [altered(value), null].filter((other) => other !== value);
+  const members = Object.entries(value);
+  return [
+    { ...value, added: 1 },
+    ...members.flatMap(([name, one]) => [
+      Object.fromEntries(members.filter(([other]) => other !== name)),
+      ...alterations(one).map((other) => ({ ...value, [name]: other })),
+    ]),
+  ];
+}
+
+function altered(value: unknown): unknown {
+  if (typeof value === 'string') return `${value} `;
+  return typeof value === 'number' ? value + 1 : !value;
+}
+
 describe('sitefleet receipt verify', () => {
   const run = async (content: unknown, ...more: string[]) => {
     const file = join(folder, 'receipts.json');
@@ -220,11 +244,50 @@ describe('sitefleet receipt verify', () => {
       });
     const { site_id: _site, key_id: _key, ...least } = one();
     expect((await run(least)).code).toBe(0);
+    expect(await run([one(), 'and one more'])).toMatchObject({ code: 1, out: '' });
     expect(await run('no json')).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining('cannot be read as JSON'),
     });
+  });
+
+  it('finds every alteration of every member, signed or beside it', async () => {
+    const { document, signature, public_key } = one();
+    const within = alterations(JSON.parse(document)).map((other) => ({ ...one(), document: JSON.stringify(other) }));
+    // Other texts of the same bytes, too: what a reader sees is not what was written.
+    const encodings = (text: string) => [`${text} `, `\n${text}`, `${text}=`, `!${text}`, text.replace(/=+$/, '')];
+    const beside = [
+      ...encodings(signature).map((other) => ({ ...one(), signature: other })),
+      ...encodings(public_key).map((other) => ({ ...one(), public_key: other })),
+      { ...one(), document: `${document} ` },
+      { ...one(), signature: [signature] },
+      { ...one(), public_key: [public_key] },
+      ...[{ run_id: 'another' }, { site_url: 'https://another.example/' }, { items: [] }, { state: 'kept' }].map(
+        (more) => ({ ...one(), ...more }),
+      ),
+    ].filter((other) => JSON.stringify(other) !== JSON.stringify(one()));
+    const all = [...within, ...beside];
+    expect(within.length).toBeGreaterThan(100);
+    const { receipts: verdicts } = JSON.parse((await run(all, '--json')).out);
+    const missed = all.flatMap((other, at) =>
+      verdicts[at].valid === false ? [] : [JSON.stringify(other).slice(-200)],
+    );
+    expect(verdicts).toHaveLength(all.length);
+    expect(missed).toEqual([]);
+  });
+
+  it('tells a sign that was replaced by half a pair, which UTF-8 cannot tell', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const text = (url: string) => `{"format":"sitefleet-receipt/1","site":{"id":1,"url":"${url}"}}`;
+    const written = text('\ufffd');
+    const receipt = {
+      document: written,
+      signature: sign(null, Buffer.from(written), privateKey).toString('base64'),
+      public_key: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    };
+    expect((await run(receipt)).code).toBe(0);
+    expect((await run({ ...receipt, document: text('\ud800') })).code).toBe(1);
   });
 });
 
