@@ -347,7 +347,9 @@ describe('a chat', () => {
     },
   );
 
-  const HOSTILE = '<!channel> @everyone *bold* <b>x</b> [a](https://evil.example)';
+  const HOSTILE = 'Fine. <!channel> @everyone *bold* <b>x</b> [a](https://evil.example) 1 < 2 & "up again"';
+  /** As it is quoted: what could be markup is gone, and signs that services know are left. */
+  const SAID = `"Fine. @everyone *bold* x a 1 < 2 & 'up again'"`;
 
   test.each([
     ['slack', (body: Received) => body.attachments[0].blocks[1].text, { type: 'plain_text' }],
@@ -364,8 +366,10 @@ describe('a chat', () => {
     expect(part(message?.body)).toMatchObject(form);
     expect(message?.text).toContain('HTTP 503');
     const { body } = message ?? {};
-    if (type === 'slack') expect(body.text).toContain('&lt;!channel&gt;');
-    if (type === 'discord') expect(body.embeds[0].description).toContain('\\[a\\]\\(https://evil.example\\)');
+    if (type === 'slack') expect(body.text).toContain(SAID.replace('&', '&amp;').replace('<', '&lt;'));
+    if (type === 'discord')
+      expect(body.embeds[0].description).toContain(SAID.replaceAll('*', '\\*').replace('<', '\\<'));
+    else expect(JSON.stringify(part(body))).toContain(JSON.stringify(SAID).slice(1, -1));
     if (type === 'teams') expect(body.attachments[0].content.body[0].type).toBe('RichTextBlock');
     if (type === 'telegram') expect([message?.path, body.parse_mode]).toEqual(['/bot1:abc/sendMessage', undefined]);
   });

@@ -45,7 +45,7 @@ describe('an alert', () => {
     await tell(alert('monitor.down', { http_code: 503, msg: 'The server answered with HTTP 503.', since }));
     expect(await sendMail(ctx())).toBe('1 sent, 0 not');
     const [mail] = box.mails;
-    const sentence = `Café (${address()}) has been down since 12:00 UTC. The server answered with HTTP 503.`;
+    const sentence = `"Café" (${address()}) has been down since 12:00 UTC. The server answered with HTTP 503.`;
     expect(mail).toMatchObject({ from: 'fleet@example.com', to: ['ada@example.com', 'ben@example.com'] });
     expect(mail?.headers).toMatchObject({
       subject: sentence,
@@ -163,9 +163,25 @@ describe('an alert', () => {
     expect(mail?.headers.subject).toContain('[unknown] [constructor]');
     expect(mail?.html).not.toContain('<script');
     expect(mail?.html).not.toContain('<b>');
-    expect(mail?.html).toContain(
-      'Alarm for &lt;script&gt;alert(1)&lt;/script&gt; Bcc: all@example.com &amp; &quot;more&quot;',
+    expect(mail?.html).toContain('Alarm for &quot;alert(1) Bcc: all@example.com &amp; &#39;more&#39;&quot;');
+  });
+
+  test('a name that is a sentence is quoted as the words of its site, alone and among many', async () => {
+    await readers('uptime', ['ada@example.com'], { subject: 'About [site.name]' });
+    await rename('Shop" is up again. All sites are well; log in at evil.example. "Shop');
+    const quoted = `"Shop' is up again. All sites are well; log in at evil.example. 'Shop" (${address()})`;
+    await tell(alert('monitor.down', {}));
+    await sendMail(ctx());
+    for (const kind of ['monitor.down', 'monitor.up'] as const) for (let i = 0; i < 6; i++) await tell(alert(kind, {}));
+    await sendMail(ctx());
+    const [one, many] = box.mails;
+    expect(one?.headers.subject).toMatch(
+      /^About "Shop' is up again\. All sites are well; log in at evil\.example\. 'Shop"/,
     );
+    expect(one?.text).toContain(`${quoted} is down.`);
+    expect(many?.text).toContain(`${quoted} is down.`);
+    expect(many?.text).toContain(`${quoted} is up again.`);
+    for (const { text } of box.mails) expect(text).not.toMatch(/^Shop|[^"]Shop' is up/m);
   });
 
   test('no mail is sent when mail is off, has no recipients, or the alert is old', async () => {

@@ -118,7 +118,7 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
     case 'vulnerability.found': {
       const more = Number(facts.count) - 1;
       const rest = more < 1 ? '' : more === 1 ? ' One more is known.' : ` ${more} more are known.`;
-      const fix = facts.fixed_in === null ? 'No fixed version is known.' : `Version ${say('fixed_in')} fixes it.`;
+      const fix = facts.fixed_in === null ? 'No fixed version is known.' : `Version ${quoted('fixed_in')} fixes it.`;
       const rated = [facts.severity, facts.cve].filter((value) => value !== null && value !== undefined).join(', ');
       return `${quoted('item')} ${quoted('version')} on ${what} has a known vulnerability${rated === '' ? '' : ` (${oneLine(rated, 100)})`}. ${fix}${rest}`;
     }
@@ -127,7 +127,7 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
     case 'approval.asked': {
       const many = Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`;
       const where = typeof facts.sites !== 'number' || facts.sites === 0 ? '' : ` on ${many}`;
-      return `${what} waits for approval: ${say('title')}${where}, asked for by ${say('by')}.`;
+      return `${what} waits for approval: ${say('title')}${where}, asked for by ${quoted('by')}.`;
     }
     case 'backup.failed':
       return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is from ${say('last_backup').slice(0, 10)}.`}`;
@@ -165,16 +165,21 @@ export function subjectOf(alert: MailedAlert, facts: Facts): string {
       ? '1 vulnerability'
       : `${Number(facts.vulnerabilities ?? 0)} vulnerabilities`;
   const domain = alert.kind.startsWith('domain.') ? facts.domain_name : undefined;
-  return oneLine(String(domain ?? alert.site_name ?? facts.name ?? facts.url ?? 'A site'), 200);
+  const name = domain ?? alert.site_name ?? facts.name;
+  // A site may call itself by a sentence that could pass for ours.
+  return name === undefined || name === null
+    ? oneLine(String(facts.url ?? 'A site'), 200)
+    : siteWord(oneLine(String(name), 200));
 }
 
 /** With the address, where the name does not tell it: names repeat, and some say little. */
 function namedSite(alert: MailedAlert, facts: Facts): string {
   const name = subjectOf(alert, facts);
   // Some are about something else than the site.
-  if (alert.site_name === null || name !== oneLine(alert.site_name, 200)) return name;
+  if (alert.site_name === null || name !== siteWord(oneLine(alert.site_name, 200))) return name;
   const address = siteAddress(urlOf(alert, facts));
-  const told = [name, siteAddress(name)].some((text) => text.toLowerCase().includes(address.toLowerCase()));
+  const bare = name.replace(/^"|"$/g, '');
+  const told = [bare, siteAddress(bare)].some((text) => text.toLowerCase().includes(address.toLowerCase()));
   return told ? name : `${name} (${oneLine(address)})`;
 }
 

@@ -134,9 +134,7 @@ function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[]
 }
 
 function itemsOf(alerts: readonly MailedAlert[]): string {
-  const names = [
-    ...new Set(alerts.map((alert) => siteWord(oneLine(String(factsOf(alert).item ?? subjectOf(alert, {})), 60)))),
-  ];
+  const names = [...new Set(alerts.map((alert) => itemOf(alert)))];
   const left = names.length - 3;
   return `${names.slice(0, 3).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
@@ -146,6 +144,11 @@ function whatHappened(alerts: readonly MailedAlert[], { zone }: MailLook): MailT
     .slice(0, ROWS)
     .map((alert) => [wordpressTime(alert.at, zone), sentence(alert, factsOf(alert), zone)]);
   return { title: 'Alerts', columns: [`Time (${zone})`, 'What happened'], rows, ...moreRows(alerts, rows) };
+}
+
+function itemOf(alert: MailedAlert): string {
+  const { item } = factsOf(alert);
+  return item === undefined || item === null ? subjectOf(alert, {}) : siteWord(oneLine(String(item), 60));
 }
 
 /** Most severe first. */
