@@ -1,4 +1,6 @@
-/** Abort signals: one that never fires, and a combination of two that leaves no listeners behind. */
+/**
+ * Abort signals: one that never fires, one with a time limit, and a combination of two that leaves no listeners behind.
+ */
 
 import { setMaxListeners } from 'node:events';
 
@@ -6,6 +8,16 @@ import { setMaxListeners } from 'node:events';
 export const UNINTERRUPTED = new AbortController().signal;
 // Every running change in the engine listens to it.
 setMaxListeners(0, UNINTERRUPTED);
+
+/**
+ * A signal that aborts with the given one, and after so many milliseconds with a TimeoutError. `AbortSignal.any` holds its
+ * sources weakly, and Node 20 collects an `AbortSignal.timeout` that nothing else holds: its time then never comes.
+ */
+export function withTimeLimit(signal: AbortSignal, ms: number): AbortSignal {
+  const limit = new AbortController();
+  setTimeout(() => limit.abort(new DOMException('The time is up.', 'TimeoutError')), ms).unref();
+  return AbortSignal.any([signal, limit.signal]);
+}
 
 /**
  * Runs `work` with a signal that aborts as soon as one of two does, and detaches it from both afterwards.

@@ -1,13 +1,9 @@
-/** A combined signal leaves no listeners or references on a signal that lives as long as the process. */
+/** A combined signal leaves no listeners or references on a signal that lives as long as the process, and its time comes. */
 
 import { getEventListeners } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { withEitherSignal } from '../../src/runtime/abort-signals.js';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+import { withEitherSignal, withTimeLimit } from '../../src/runtime/abort-signals.js';
+import { collect } from '../support/collect.js';
 
 it('removes its listeners from both signals, whether the work succeeds or fails', async () => {
   const life = new AbortController();
@@ -51,4 +47,18 @@ it.each([0, 1])('is aborted with the reason of signal %i, also when that was abo
     aborted: true,
     reason,
   });
+});
+
+it('is aborted when its time is up, although memory is collected meanwhile, or with the given signal', async () => {
+  const caller = new AbortController();
+  const aborted = (signal: AbortSignal) =>
+    new Promise<unknown>((resolve) => signal.addEventListener('abort', () => resolve(signal.reason)));
+  const late = aborted(withTimeLimit(caller.signal, 50));
+  // Weak references stay alive until the end of a turn of the event loop.
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  collect();
+  expect(await late).toMatchObject({ name: 'TimeoutError' });
+  const ended = aborted(withTimeLimit(caller.signal, 3_600_000));
+  caller.abort('enough');
+  expect(await ended).toBe('enough');
 });

@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { withTimeLimit } from '../../runtime/abort-signals.js';
 import type { Slots } from '../../runtime/slots.js';
 import { StepFailure } from '../probe/failure.js';
 import { hostOf, Names } from '../probe/names.js';
@@ -63,7 +64,7 @@ async function runInBrowser(
   browserPath: string,
   request: AuditRequest,
 ): Promise<AuditOutcome> {
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(RUN_MS)]);
+  const signal = withTimeLimit(request.signal, RUN_MS);
   const proxy = await startProxy({ allowPrivate });
   try {
     return await measureThrough(proxy, cli, browserPath, request, signal);

@@ -1,6 +1,7 @@
 /** PageSpeed Insights: the same measurement by Google, with the user's own key. For public sites only. */
 
 import { request as send } from 'undici';
+import { withTimeLimit } from '../../runtime/abort-signals.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
 import { outcomeOf } from './result.js';
 
@@ -18,7 +19,7 @@ export async function runPagespeed(endpoint: string, request: AuditRequest): Pro
   url.searchParams.set('locale', request.locale);
   url.searchParams.set('key', request.key);
   for (const category of CATEGORIES) url.searchParams.append('category', category);
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(ANSWER_MS)]);
+  const signal = withTimeLimit(request.signal, ANSWER_MS);
   let status: number;
   let body: unknown;
   try {

@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { addAbortSignal } from 'node:stream';
+import { withTimeLimit } from '../../runtime/abort-signals.js';
 import type { Lookup } from '../name-lookup.js';
 import { checkAddress, checkedLookup, isLate, isStep, shownCode } from '../probe/agent.js';
 import { Names } from '../probe/names.js';
@@ -15,7 +16,6 @@ import { type FeedCopy, FeedFailure, type FeedStamp, type VulnerabilityFeed } fr
 
 /** Servers prepare the whole feed before they begin to send; also the limit for a connection, and between the pieces. */
 const SILENCE_MS = 60_000;
-/** From the start of the request to the end of the feed. */
 const TOTAL_MS = 15 * 60_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
@@ -29,6 +29,8 @@ export interface FeedParts {
   userAgent: string;
   /** Maximum size of the feed, uncompressed. */
   maxBytes?: number | undefined;
+  /** From the start of the request to the end of the feed. Default 15 minutes. */
+  totalMs?: number;
 }
 
 /** Nothing is opened until the first read. */
@@ -44,7 +46,7 @@ export function createVulnerabilityFeed(parts: FeedParts): VulnerabilityFeed {
     async open(known, signal) {
       try {
         await checkAddress(names, location);
-        return await ask(names, location, parts, known, AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]));
+        return await ask(names, location, parts, known, withTimeLimit(signal, parts.totalMs ?? TOTAL_MS));
       } catch (error) {
         throw asFailure(error);
       }

@@ -2,6 +2,7 @@
 
 import { Webhook } from 'standardwebhooks';
 import { type Agent, request } from 'undici';
+import { withTimeLimit } from '../../runtime/abort-signals.js';
 import type { Lookup } from '../name-lookup.js';
 import { checkAddress, checkedAgent, isLate, isStep, shownCode } from '../probe/agent.js';
 import { Names } from '../probe/names.js';
@@ -17,14 +18,17 @@ export interface SenderParts {
   allowPrivate: PrivateReach;
   lookup?: Lookup;
   userAgent: string;
+  /** Until a receiver begins to answer, and between the pieces of its answer; all together may take twice as long. */
+  timeoutMs?: number;
 }
 
 /** Nothing is opened until the first message. */
-export function createWebhookSender({ allowPrivate, lookup, userAgent }: SenderParts): WebhookSender {
+export function createWebhookSender(parts: SenderParts): WebhookSender {
+  const { allowPrivate, lookup, userAgent, timeoutMs = TIMEOUT_MS } = parts;
   const names = new Names({ allowPrivate, lookup });
   let agent: Agent | undefined;
   const dispatcher = () => {
-    agent ??= checkedAgent(names, TIMEOUT_MS);
+    agent ??= checkedAgent(names, timeoutMs);
     return agent;
   };
 
@@ -32,9 +36,9 @@ export function createWebhookSender({ allowPrivate, lookup, userAgent }: SenderP
     async post(message) {
       try {
         await checkAddress(names, message.url);
-        await exchange(dispatcher(), message, userAgent);
+        await exchange(dispatcher(), message, { userAgent, timeoutMs });
       } catch (error) {
-        throw asFailure(error);
+        throw asFailure(error, timeoutMs);
       }
     },
     async refusal(url) {
@@ -51,7 +55,11 @@ export function createWebhookSender({ allowPrivate, lookup, userAgent }: SenderP
   };
 }
 
-async function exchange(dispatcher: Agent, message: OutgoingPost, userAgent: string): Promise<void> {
+async function exchange(
+  dispatcher: Agent,
+  message: OutgoingPost,
+  { userAgent, timeoutMs }: { userAgent: string; timeoutMs: number },
+): Promise<void> {
   const { url, headers, body, sign, signal } = message;
   const answer = await request(url, {
     method: 'POST',
@@ -63,9 +71,9 @@ async function exchange(dispatcher: Agent, message: OutgoingPost, userAgent: str
       ...(sign === undefined ? {} : signature(sign, body)),
     },
     body,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(2 * TIMEOUT_MS)]),
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    signal: withTimeLimit(signal, 2 * timeoutMs),
   });
   await answer.body.dump({ limit: MAX_ANSWER }).catch(() => undefined);
   const { statusCode: status } = answer;
@@ -94,12 +102,12 @@ function retryAfter(header: string | string[] | undefined): number | null {
   return Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
 }
 
-function asFailure(error: unknown): PostFailure {
+function asFailure(error: unknown, timeoutMs: number): PostFailure {
   if (error instanceof PostFailure) return error;
   if (isStep(error)) return new PostFailure(error.message, { cause: error });
   return new PostFailure(
     isLate(error)
-      ? `The receiver did not answer within ${TIMEOUT_MS / 1000} s.`
+      ? `The receiver did not answer within ${timeoutMs / 1000} s.`
       : `The receiver could not be reached${shownCode(error)}.`,
     { cause: error },
   );

@@ -1,0 +1,66 @@
+/**
+ * Servers of others that never stop sending, a sign at a time, hold nobody up for longer than the limit of a call. Memory is
+ * collected with every sign: a limit that nothing holds would go with it.
+ */
+
+import { createServer } from 'node:http';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createVulnerabilityFeed } from '../../src/outbound/feed/create.js';
+import { createProbe } from '../../src/outbound/probe/create.js';
+import { createWebhookSender } from '../../src/outbound/webhook/http.js';
+import { collect } from '../support/collect.js';
+import { listenLocally } from '../support/local-server.js';
+
+const { signal } = new AbortController();
+const common = { allowPrivate: true, userAgent: 'test' } as const;
+let url = '';
+
+/** Answers with the status that the path names, and sends a blank every few milliseconds for ever. */
+beforeAll(async () => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(Number(request.url?.slice(1)), { 'content-type': 'application/json' });
+    const drip = setInterval(() => {
+      response.write(' ');
+      collect();
+    }, 10);
+    response.on('close', () => clearInterval(drip));
+  });
+  ({ url } = await listenLocally(server));
+});
+
+describe('a server that never stops sending', () => {
+  const post = (path: string) => {
+    const sender = createWebhookSender({ ...common, timeoutMs: 200 });
+    return sender.post({ url: `${url}${path}`, headers: {}, body: '{}', signal }).finally(sender.close);
+  };
+
+  it('as the receiver of a webhook: its status counts', async () => {
+    await post('/200');
+    await expect(post('/500')).rejects.toThrow('The receiver answered with HTTP 500.');
+  });
+
+  it('as the feed of vulnerabilities: it did not arrive in time', async () => {
+    const feed = createVulnerabilityFeed({ ...common, location: `${url}/200`, key: null, totalMs: 300 });
+    const copy = await feed.open(null, signal);
+    const read = async () => {
+      if (copy.changed) for await (const batch of copy.batches) expect(batch).toEqual([]);
+    };
+    await expect(read()).rejects.toThrow('The feed did not arrive in time.');
+    await feed.close();
+  });
+
+  it('as a monitored site, and as the registry of a domain', async () => {
+    const probe = createProbe({
+      ...common,
+      registryTimeoutMs: 300,
+      rdapBootstrapUrl: `${url}/200`,
+      whoisRoot: url.slice('http://'.length),
+    });
+    const request = { url: `${url}/200`, method: 'GET', http_user: null, http_pass: null, ssl_verify: true } as const;
+    const answer = await probe.http({ ...request, timeoutMs: 300, expected: [], maxBytes: 1_000_000, signal });
+    expect(answer.failure?.kind).toBe('timed_out');
+    expect(await probe.domain('example.com', signal)).toMatchObject({ outcome: 'failed' });
+    await probe.close();
+  });
+});
