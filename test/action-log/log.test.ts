@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { storedActions } from '../../src/domain/action-log/list.js';
 import { verifyLog } from '../../src/domain/action-log/verify.js';
+import { digestMail, digestOf } from '../../src/domain/alerts/mail/digest.js';
 import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import type { Row } from '../../src/store/driver/db.js';
 import { estimateTokens } from '../../src/surfaces/mcp/budget.js';
@@ -334,6 +335,75 @@ describe('the chain', () => {
     ]);
     await app.db.run('DELETE FROM action_log WHERE id = ?', [first?.id as number]);
     expect(await verifyLog(app.ctx())).toMatchObject({ valid: false, problem: expect.stringContaining('not signed') });
+  });
+
+  it('written again as a whole, while the service runs, is told only by the end that the brief and the digest have', async () => {
+    await fill();
+    const { log_head } = await app.call('get-fleet-brief');
+    const ctx = app.ctx();
+    const { text } = digestMail(
+      await digestOf(ctx, 0, { zone: 'UTC', page: null }),
+      { subject: '', heading: '', recipients: [] },
+      { zone: 'UTC', page: null },
+    );
+    const [, id = '', hash = ''] = /^(\d+):([0-9a-f]{64})$/.exec(log_head) ?? [];
+    const noted = { id: Number(id), hash };
+    expect(text).toContain(log_head);
+    const triggers = await app.db.all<Row>(
+      "SELECT name, sql FROM sqlite_master WHERE name LIKE 'action_log_%' AND type = 'trigger'",
+    );
+    for (const { name } of triggers) await app.db.run(`DROP TRIGGER ${name}`);
+    let previous = '';
+    for (const row of await rows()) {
+      const forged = { ...row, previous, actor: 'somebody else' };
+      previous = expectedHash(forged);
+      await app.db.run('UPDATE action_log SET actor = ?, previous = ?, hash = ? WHERE id = ?', [
+        forged.actor,
+        forged.previous,
+        previous,
+        row.id as number,
+      ]);
+    }
+    for (const { sql } of triggers) await app.db.run(String(sql));
+    // The service goes on from what it finds.
+    await app.call('add-tag', { name: 'Afterwards' });
+    expect(await verifyLog(app.ctx())).toMatchObject({ valid: true, pruned_through: 0 });
+    const caught = {
+      valid: false,
+      at_id: noted.id,
+      problem: expect.stringContaining('not any more, the one with the hash'),
+    };
+    expect(await verifyLog(app.ctx(), noted)).toMatchObject(caught);
+    const { data } = (await app.rest(`GET /actions/verify?id=${noted.id}&hash=${noted.hash}`)).body;
+    expect(data).toMatchObject(caught);
+  });
+
+  it('written again after it was pruned does not follow its checkpoint, which nobody else can sign', async () => {
+    await fill();
+    app.clock.move(40 * DAY_MS);
+    for (const name of ['New', 'Newer']) await app.call('add-tag', { name });
+    await deleteExpired(app.ctx());
+    const [checkpoint] = await app.db.all<Row>('SELECT * FROM action_log_checkpoint');
+    const kept = await rows();
+    expect(kept[0]?.previous).toBe(checkpoint?.hash);
+    await intrude();
+    // Every member of the checkpoint is signed.
+    const others = {
+      through: Number(checkpoint?.through) - 1,
+      hash: 'f'.repeat(64),
+      at: 1,
+      signature: 'AAAA',
+      public_key: 'AAAA',
+    };
+    for (const [member, other] of Object.entries(others)) {
+      await app.db.run(`UPDATE action_log_checkpoint SET ${member} = ?`, [other]);
+      expect([member, (await verifyLog(app.ctx())).valid]).toEqual([member, false]);
+      await app.db.run(`UPDATE action_log_checkpoint SET ${member} = ?`, [checkpoint?.[member] as string]);
+    }
+    expect((await verifyLog(app.ctx())).valid).toBe(true);
+    // Without it, and with a beginning of one's own.
+    await app.db.run('DELETE FROM action_log_checkpoint');
+    expect(await verifyLog(app.ctx())).toMatchObject({ valid: false, problem: expect.stringContaining('are missing') });
   });
 
   it('continues across processes that append at once', async () => {
