@@ -141,6 +141,12 @@ export const guardChanges = ({ allow_login }: { allow_login?: boolean | undefine
   ...(allow_login === true ? [{ kind: 'users' } as const] : []),
 ];
 
+/** A login that sets the guard up for it installs one. */
+export const loginChanges = ({ set_up }: { set_up: boolean }): Change[] => [
+  { kind: 'users' },
+  ...(set_up ? [{ kind: 'installs' } as const] : []),
+];
+
 /** With `hold`, the version is quarantined on every site. */
 export const rollBackChanges = ({ hold }: { hold?: boolean }): Change[] => [
   { kind: 'updates', ...(hold === true && { sites: 'all' }) },

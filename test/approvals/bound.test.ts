@@ -165,6 +165,23 @@ describe('what has to be asked for', () => {
     expect(textOf(await assistant.call('svc-install-site-guard-v1', install))).toContain(ASKED);
   });
 
+  it('is the guard that a login installs first, where only installs are asked for', async () => {
+    const freely = { few: 'auto', many: 'auto', all: 'auto', all_by_assistant: 'auto', unguarded: 'auto' } as const;
+    for (const mode of ['ask', 'never'] as const) {
+      await app.rules({ preset: 'open', rules: { installs: { ...freely, few: mode } } });
+      const code = mode === 'ask' ? ASKED : 'svc_change_not_allowed';
+      for (const call of ['guard', 'admin-login'])
+        expect([
+          call,
+          mode,
+          ...(await asks(`POST /sites/1/${call}`, call === 'guard' ? {} : { set_up: true })),
+        ]).toEqual([call, mode, code, 'installs']);
+    }
+    // Without it, it is a login and nothing else.
+    expect((await asks('POST /sites/1/admin-login', {}))[0]).toBe('svc_guard_refused');
+    expect(app.app.fleet.sites[0]?.guard).toBeNull();
+  });
+
   it('is all sites in a batch as elsewhere', async () => {
     const disconnect = ALL;
     expect(await asks('POST /sites/batch', { disconnect })).toEqual([ASKED, 'disconnections']);

@@ -5,6 +5,7 @@ import {
   guardChanges,
   guardInstall,
   itemType,
+  loginChanges,
   protection,
   quarantinedVersion,
   quarantineScope,
@@ -76,7 +77,7 @@ export const safetyExtra: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST /sites/{id_or_domain}/admin-login',
-    change: 'users',
+    change: loginChanges,
     summary: 'Get a one-time login link to WordPress',
     description:
       "Created by the guard if it was installed with allow_login; recorded in the action log. Otherwise 409 with data.login_page, the site's own login page.",
