@@ -297,3 +297,42 @@ describe('the database', () => {
     for (const text of [JSON.stringify(body), stored]) expect(text).not.toContain('swordfish-3');
   });
 });
+
+describe('requests of one caller', () => {
+  it('that nobody decided are limited, also where the caller makes them void: people are told of each', async () => {
+    const ask = (name: string) => key('POST /tags/add', { name });
+    const voided = async (name: string) => {
+      const { body } = await key(`POST /approvals/${idOf(await ask(name))}/withdraw`);
+      expect(body.data.state).toBe('withdrawn');
+    };
+    await app.rules({ preset: 'strict' });
+    await voided('first');
+    // As many more, made at the same time.
+    const [first = {}] = await app.app.db.all("SELECT * FROM approval WHERE input LIKE '%first%'");
+    const { id: _, input_digest: __, ...same } = first;
+    const names = Object.keys(same).join(', ');
+    await app.app.db.run(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 198)
+       INSERT INTO approval (id, input_digest, ${names}) SELECT 'apr_' || i, 'd' || i, ${names} FROM n, approval WHERE id = ?`,
+      [String(first.id)],
+    );
+    await voided('last');
+    const alerts = () => app.app.db.all("SELECT 1 FROM alert WHERE kind = 'approval.asked'");
+    const told = (await alerts()).length;
+    const { status, body } = await ask('one more');
+    expect([status, body.code, body.message]).toEqual([
+      409,
+      'svc_rest_conflict',
+      expect.stringContaining('200 requests that it withdrew or replaced'),
+    ]);
+    expect(await alerts()).toHaveLength(told);
+    const others = await app.key();
+    expect((await others('POST /tags/add', { name: 'one more' })).status).toBe(403);
+    // What a person decided does not count, nor does what is a day old.
+    await app.app.db.run("UPDATE approval SET state = 'refused' WHERE id = 'apr_7'");
+    expect((await ask('decided')).body.code).toBe('svc_approval_required');
+    expect((await ask('too much')).status).toBe(409);
+    app.app.clock.move(86_400_000 + 1);
+    expect((await ask('next day')).body.code).toBe('svc_approval_required');
+  });
+});

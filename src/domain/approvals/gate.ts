@@ -25,6 +25,8 @@ import { shownPlan } from './shown-plan.js';
 export const LASTS_MS = 24 * 3600_000;
 const KEPT_MS = 180 * 24 * 3600_000;
 const MOST_WAITING = 100;
+/** Of those that nobody decided, in as long as a request waits: people are told of each, and it is kept. */
+const MOST_UNDECIDED = 200;
 
 /** See `Ctx.change`. */
 export async function approvedChange<T>(ctx: Ctx, call: AskedChange, work: () => Promise<T>): Promise<T> {
@@ -198,6 +200,7 @@ const isRuled = (rule: Readonly<Record<string, Mode>>) => Object.values(rule).so
 async function ask(ctx: Ctx, { in_assistant, ...asked }: Asked, latest: ApprovalRow | undefined): Promise<never> {
   const { approvals } = ctx.store;
   if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
+  if ((await approvals.undecided(asked.asker, asked.asked_at - LASTS_MS)) >= MOST_UNDECIDED) throw tooOften();
   const id = newApprovalId();
   const open =
     latest !== undefined && ['waiting', 'approved', 'expired', 'not_needed'].includes(latest.state)
@@ -333,6 +336,16 @@ function tooMany(): ServiceError {
     `${MOST_WAITING} requests of this caller wait already. Nothing changed.`,
     {
       advice: 'Let a person decide those first.',
+    },
+  );
+}
+
+function tooOften(): ServiceError {
+  return new ServiceError(
+    'svc_rest_conflict',
+    `Within a day this caller has made ${MOST_UNDECIDED} requests that it withdrew or replaced, or that wait. Nothing changed.`,
+    {
+      advice: 'Let a person decide those that wait, and ask only for what is wanted.',
     },
   );
 }

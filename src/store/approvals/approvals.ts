@@ -87,6 +87,14 @@ export function createApprovals(db: Db, vault: Vault) {
         [asker ?? null, now],
       ),
 
+    /** How many one asker has made since a time that nobody decided: they wait, or the asker made them void. */
+    undecided: (asker: string, since: number) =>
+      countOf(
+        db,
+        `SELECT count(*) AS n FROM approval WHERE asker = ? AND asked_at > ? AND state IN ('waiting', 'withdrawn', 'replaced')`,
+        [asker, since],
+      ),
+
     /**
      * Stores a request, and ends an open one of the same call, which has expired or whose plan has changed. False if
      * another one was stored at the same time.
