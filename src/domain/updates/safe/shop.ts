@@ -38,6 +38,8 @@ const CHECKOUTS = '?rest_route=/wp/v2/pages&search=%5Bwoocommerce_checkout%5D&pe
 const TIMEOUT_MS = 20_000;
 /** Between a look that finds something and the next. */
 const AGAIN_MS = 1_500;
+/** Payment methods that are kept of a cart or a checkout. */
+const MOST_METHODS = 50;
 
 /** What is said where nothing can be looked at, or not all. */
 export const PAYING = 'orders and payments in the shop';
@@ -166,7 +168,7 @@ async function checkoutOf(
   const methods = radios.flatMap((one) =>
     attribute(one, 'name') === 'payment_method' ? [attribute(one, 'value').slice(0, 100)] : [],
   );
-  return { status, form, methods };
+  return { status, form, methods: methods.slice(0, MOST_METHODS) };
 }
 
 /** Tried twice: a cart that stays is forgotten by WooCommerce after two days. */
@@ -235,7 +237,10 @@ function cartFacts(cart: unknown): ShopFacts {
   return {
     ...{ added: true, why: '', code: '', refused: false, price, checkout: null },
     needs_payment: needed === true,
-    methods: Array.isArray(methods) ? methods.filter((one): one is string => typeof one === 'string').slice(0, 50) : [],
+    methods: (Array.isArray(methods) ? methods : [])
+      .filter((one): one is string => typeof one === 'string')
+      .slice(0, MOST_METHODS)
+      .map((one) => one.slice(0, 100)),
   };
 }
 
