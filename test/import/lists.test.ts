@@ -3,10 +3,12 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CompactEncrypt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
 import { parseCsv } from '../../src/domain/import/csv.js';
 import { readRows } from '../../src/domain/import/rows.js';
+import { passphraseKey } from '../../src/domain/import/sealed.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { closing } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
@@ -279,6 +281,33 @@ describe('export', () => {
       expect([code, err]).toEqual([1, expect.stringMatching(/The cost of deriving its key \(scrypt\) is not usable/)]);
       expect(err).not.toMatch(/Invalid|openssl|ERR_/i);
     }
+  });
+});
+
+describe('a sealed page', () => {
+  const sealed = async (content: Uint8Array, more: object = {}) => {
+    const scrypt = { n: 16_384, r: 8, p: 1, salt: 'a'.repeat(22) };
+    const key = await passphraseKey('correct horse battery', scrypt);
+    const header = { alg: 'dir', enc: 'A256GCM', run: 'r', part: 0, last: true, ...more };
+    const page = await new CompactEncrypt(content).setProtectedHeader(header).encrypt(key);
+    file('page.json', JSON.stringify({ sitefleet_fleet: 1, from: 'sitefleet', scrypt, sealed: [page] }));
+    file('pass', 'correct horse battery\n');
+    const { code, out, err } = await here.run(['import', 'page.json', '--passphrase-file', 'pass']);
+    return { code, said: `${out}${err}` };
+  };
+
+  it('that is no JSON is refused without a word of it, which may be a key', async () => {
+    const { code, said } = await sealed(Buffer.from('-----BEGIN PRIVATE KEY-----'));
+    expect([code, said]).toEqual([
+      1,
+      expect.stringContaining('The file cannot be used. One of its pages has no records.'),
+    ]);
+    expect(said).not.toMatch(/BEGIN|-----|token|JSON/);
+  });
+
+  it('that was compressed to a bomb is not unpacked', async () => {
+    const { code, said } = await sealed(Buffer.alloc(50_000_000, ' '), { zip: 'DEF' });
+    expect([code, said]).toEqual([1, expect.stringContaining('does not open it, or it was modified')]);
   });
 });
 
