@@ -139,7 +139,6 @@ describe('a view in the reference host', needs('chromium'), () => {
     const script = outputFiles[0]?.text ?? '';
     browser = await launchChromium();
     page = await browser.newPage({ baseURL: listener.url });
-    page.setDefaultTimeout(30_000);
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
@@ -303,7 +302,7 @@ describe('a view in the reference host', needs('chromium'), () => {
           await advanceRollouts(app.ctx({ actor: SYSTEM }));
           return (await rollouts())[0].state;
         },
-        { timeout: 60_000, interval: 200 },
+        { interval: 200 },
       )
       .toBe('halted');
     const shown = async (halted: FrameLocator) => {

@@ -57,7 +57,6 @@ describe('policies on the page', needs('chromium'), () => {
 
   it('are made on a phone in three taps, after what they would do was shown, then switched off, and deleted', async () => {
     const page = await served.open(['read', 'write', 'approve']);
-    page.setDefaultTimeout(15_000);
     await page.setViewportSize(PHONE);
     await page.goto(`${served.url}/policies`);
     await page.getByText('No policies yet').waitFor();
@@ -111,7 +110,6 @@ describe('policies on the page', needs('chromium'), () => {
     });
     const stored = await rest('GET', `/policies/${id}`);
     const page = await served.open(['read', 'approve']);
-    page.setDefaultTimeout(15_000);
     await page.goto(`${served.url}/policies/${id}/edit`);
     await page.getByRole('button', { name: 'Remove Same' }).first().waitFor();
     const preview = page.getByRole('button', { name: 'Show the preview' });
@@ -177,7 +175,6 @@ describe('policies on the page', needs('chromium'), () => {
 
   it('of the settings are set there, and on the sites that take them', async () => {
     const page = await served.open(['read', 'write', 'approve']);
-    page.setDefaultTimeout(15_000);
     await page.setViewportSize(PHONE);
     await page.goto(`${served.url}/settings`);
     const card = page.locator('.card', { hasText: 'Automatic updates' });
@@ -234,7 +231,6 @@ describe('plans that wait', needs('chromium'), () => {
     app.clock.move(1000);
     await app.plan({ waves: { canaries: 2, sizes: [1], soak_minutes: 5 } });
     const reader = await served.open(['read']);
-    reader.setDefaultTimeout(15_000);
     await reader.goto(`${served.url}/rollouts`);
     await reader.getByRole('button', { name: /^View/ }).first().click();
     await reader.getByRole('dialog').getByText('Wave 2: 1 site').waitFor();
@@ -247,7 +243,6 @@ describe('plans that wait', needs('chromium'), () => {
     await reader.context().close();
 
     const page = await served.open();
-    page.setDefaultTimeout(15_000);
     await page.setViewportSize(PHONE);
     await page.goto(`${served.url}/rollouts`);
     const lines = page.locator('.card', { hasText: 'Plans waiting' }).locator('li');

@@ -16,7 +16,6 @@ const versions = () => app.plugins.map(({ version }) => version);
 
 /** From the plan of updates to the page of the rollout, as a person goes. */
 async function startInWaves(page: Page, { approve = false } = {}): Promise<void> {
-  page.setDefaultTimeout(15_000);
   await page.goto(`${served.url}/updates/plan`);
   await page.getByRole('button', { name: 'In waves …' }).click();
   const rules = page.getByRole('dialog', { name: 'Apply in waves' });
