@@ -34,10 +34,8 @@ it(`${SITES} sites, ${BAD} of them broken by the update`, async () => {
   expect(bad).toHaveLength(BAD);
   const updated = (answer.updated as { site_id: number }[]).map(({ site_id }) => site_id);
   const errors = answer.errors as { site_id: number; code: string }[];
-  const codes = new Set(errors.map(({ code }) => code));
-  expect([...codes].sort()).toEqual(
-    ['svc_update_rolled_back', 'svc_version_quarantined'].filter((code) => codes.has(code)),
-  );
+  const told = ['svc_update_rolled_back', 'svc_version_quarantined'];
+  expect(errors.filter(({ code }) => !told.includes(code))).toEqual([]);
   const undone = errors.filter(({ code }) => code === 'svc_update_rolled_back').map(({ site_id }) => site_id);
   // A site whose turn came after the first had broken was spared.
   const spared = errors.filter(({ code }) => code === 'svc_version_quarantined').map(({ site_id }) => site_id);
