@@ -1,7 +1,7 @@
 /** The evidence of a run inside an assistant: its signed receipts, what was not looked at, and pages before and after. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { BeforeAfter } from '../parts/before-after.js';
+import { BeforeAfters } from '../parts/before-after.js';
 import { Button } from '../parts/button.js';
 import { Images } from '../parts/icons.js';
 import { plainUrl } from './frame.js';
@@ -83,28 +83,11 @@ function Pictures({ host, run, site, name }: { host: Host; run: string; site: nu
   return (
     <>
       <h3>{name}</h3>
-      <div class="compares">
-        {files
-          .filter(({ _meta }) => _meta?.taken === 'before')
-          .flatMap((before) => {
-            const { page = '', device = '' } = before._meta ?? {};
-            const after = files.find(
-              ({ _meta }) => _meta?.taken === 'after' && _meta.page === page && _meta.device === device,
-            );
-            const label = say.evidence.page(page, device);
-            return after === undefined
-              ? []
-              : [
-                  <BeforeAfter
-                    key={label}
-                    before={before.blob}
-                    after={after.blob}
-                    label={label}
-                    words={say.evidence.pictures}
-                  />,
-                ];
-          })}
-      </div>
+      <BeforeAfters
+        pictures={files.flatMap(({ blob: file, _meta }) => (_meta === undefined ? [] : [{ ..._meta, file }]))}
+        labelOf={say.evidence.page}
+        words={say.evidence.pictures}
+      />
     </>
   );
 }

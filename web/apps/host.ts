@@ -15,8 +15,8 @@ export interface ToolResult {
 export interface ResourceFile {
   /** In base64. */
   blob: string;
-  /** What it shows. */
-  _meta?: Record<string, string>;
+  /** What a picture shows. */
+  _meta?: { page: string; device: 'desktop' | 'phone'; taken: 'before' | 'after' };
 }
 
 interface HostContext {

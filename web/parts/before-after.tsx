@@ -1,25 +1,52 @@
-/** Two pictures of the same page on top of each other, with a handle that moves the border between them. */
+/** Pictures of pages before and after an update: each pair on top of each other, with a handle that moves the border between them. */
 
 import { useState } from 'preact/hooks';
 
-interface Props {
+interface Picture {
+  page: string;
+  device: 'desktop' | 'phone';
+  taken: 'before' | 'after';
   /** Data of a WebP file, in base64. */
-  before: string;
-  after: string;
+  file: string;
+}
+
+interface Words {
+  left: string;
+  right: string;
+  before(what: string): string;
+  after(what: string): string;
+  handle(what: string): string;
+}
+
+interface Props {
+  pictures: readonly Picture[];
   /** Which page this is, and on what. */
-  label: string;
-  words: {
-    left: string;
-    right: string;
-    before(what: string): string;
-    after(what: string): string;
-    handle(what: string): string;
-  };
+  labelOf(page: string, device: Picture['device']): string;
+  words: Words;
+}
+
+/** Each page that has both. */
+export function BeforeAfters({ pictures, labelOf, words }: Props) {
+  return (
+    <div class="compares">
+      {pictures
+        .filter(({ taken }) => taken === 'before')
+        .flatMap((before) => {
+          const after = pictures.find(
+            ({ page, device, taken }) => taken === 'after' && page === before.page && device === before.device,
+          );
+          const label = labelOf(before.page, before.device);
+          return after === undefined
+            ? []
+            : [<BeforeAfter key={label} before={before.file} after={after.file} label={label} words={words} />];
+        })}
+    </div>
+  );
 }
 
 const source = (file: string) => `data:image/webp;base64,${file}`;
 
-export function BeforeAfter({ before, after, label, words }: Props) {
+function BeforeAfter({ before, after, label, words }: { before: string; after: string; label: string; words: Words }) {
   const [at, setAt] = useState(50);
   return (
     <figure class="compare">

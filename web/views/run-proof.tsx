@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
-import { BeforeAfter } from '../parts/before-after.js';
+import { BeforeAfters } from '../parts/before-after.js';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
 import { Download, Images } from '../parts/icons.js';
@@ -131,29 +131,7 @@ function Pictures({ id, site }: { id: string; site: number }) {
   );
   return (
     <Loaded of={pictures}>
-      {({ data }) => (
-        <div class="compares">
-          {data
-            .filter(({ taken }) => taken === 'before')
-            .flatMap((before) => {
-              const after = data.find(
-                ({ page, device, taken }) => taken === 'after' && page === before.page && device === before.device,
-              );
-              const label = t.proof.page(before.page, before.device);
-              return after === undefined
-                ? []
-                : [
-                    <BeforeAfter
-                      key={label}
-                      before={before.file}
-                      after={after.file}
-                      label={label}
-                      words={t.pictures}
-                    />,
-                  ];
-            })}
-        </div>
-      )}
+      {({ data }) => <BeforeAfters pictures={data} labelOf={t.proof.page} words={t.pictures} />}
     </Loaded>
   );
 }
