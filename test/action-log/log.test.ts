@@ -337,7 +337,7 @@ describe('the chain', () => {
     expect(await verifyLog(app.ctx())).toMatchObject({ valid: false, problem: expect.stringContaining('not signed') });
   });
 
-  it('written again as a whole, while the service runs, is told only by the end that the brief and the digest have', async () => {
+  it('rewritten as a whole, while the service runs, is found only by the head that brief and digest have named', async () => {
     await fill();
     const { log_head } = await app.call('get-fleet-brief');
     const ctx = app.ctx();
@@ -378,7 +378,7 @@ describe('the chain', () => {
     expect(data).toMatchObject(caught);
   });
 
-  it('written again after it was pruned does not follow its checkpoint, which nobody else can sign', async () => {
+  it('rewritten after pruning does not match its checkpoint, whose signature cannot be forged', async () => {
     await fill();
     app.clock.move(40 * DAY_MS);
     for (const name of ['New', 'Newer']) await app.call('add-tag', { name });

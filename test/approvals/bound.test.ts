@@ -299,7 +299,7 @@ describe('the database', () => {
 });
 
 describe('requests of one caller', () => {
-  it('that nobody decided are limited, also where the caller makes them void: people are told of each', async () => {
+  it('that no person has decided are limited, withdrawn ones too, because each alerts people', async () => {
     const ask = (name: string) => key('POST /tags/add', { name });
     const voided = async (name: string) => {
       const { body } = await key(`POST /approvals/${idOf(await ask(name))}/withdraw`);

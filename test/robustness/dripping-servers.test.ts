@@ -1,6 +1,6 @@
 /**
- * Servers of others that never stop sending, a sign at a time, hold nobody up for longer than the limit of a call. Memory is
- * collected with every sign: a limit that nothing holds would go with it.
+ * A foreign server that sends one byte after the other for ever holds nobody up for longer than the time limit of the call.
+ * Garbage is collected at each byte, because a time limit that nothing references would be collected too.
  */
 
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * A name that a real name server answers with a public address when it is checked, and with loopback when it is connected to,
- * leads nobody inside.
+ * DNS rebinding against a real name server: a name that has a public address when it is checked, and a loopback address when
+ * it is connected to, gives no access to the local network.
  */
 
 import { createServer } from 'node:http';
@@ -64,7 +64,7 @@ it('as the address of the feed of vulnerabilities', async () => {
   await feed.close();
 });
 
-it('as a monitored site, by itself or where another one leads to', async () => {
+it('as a monitored site, directly and by a redirect', async () => {
   const { asked, url } = await inside();
   const front = await listenLocally(
     createServer((_request, response) => response.writeHead(302, { location: url }).end()),

@@ -4,7 +4,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Shows what was chosen until the saved value arrives: other news that is drawn meanwhile must not undo the choice before one's eyes.
+ * Shows what was chosen until the saved value has been read. Drawn from the stored value alone, the field would fall back
+ * whenever the view is drawn meanwhile.
  *
  * @param save whether it was saved; if not, the field falls back to `value`
  */

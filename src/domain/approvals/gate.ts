@@ -25,7 +25,7 @@ import { shownPlan } from './shown-plan.js';
 export const LASTS_MS = 24 * 3600_000;
 const KEPT_MS = 180 * 24 * 3600_000;
 const MOST_WAITING = 100;
-/** Of those that nobody decided, in as long as a request waits: people are told of each, and it is kept. */
+/** Requests of one caller within `LASTS_MS` that no person has decided, withdrawn ones too: each alerts people and is stored. */
 const MOST_UNDECIDED = 200;
 
 /** See `Ctx.change`. */

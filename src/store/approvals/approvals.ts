@@ -87,7 +87,7 @@ export function createApprovals(db: Db, vault: Vault) {
         [asker ?? null, now],
       ),
 
-    /** How many one asker has made since a time that nobody decided: they wait, or the asker made them void. */
+    /** Number of requests that one asker has made since a time and no person has decided: waiting, withdrawn or replaced. */
     undecided: (asker: string, since: number) =>
       countOf(
         db,

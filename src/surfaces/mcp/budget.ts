@@ -121,9 +121,9 @@ function mainList(operation: GroupedOperation, output: JsonObject): { name: stri
 }
 
 /**
- * Cuts lists, except one that is kept and those that weigh less: the heaviest down to a weight that all have in the end, so that short ones, such as
- * what is not known, stay whole. Errors matter more than successes, so they are cut last, but hundreds of them leave half
- * of the room.
+ * Cuts the heaviest lists down to one common weight, so that short ones, such as what is not known, stay whole. Errors
+ * matter more than successes, so they are cut last, but hundreds of them leave half of the room.
+ * @param kept the page whose size the caller named: neither it nor a list that weighs less is cut
  */
 function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number, kept?: string): JsonObject {
   const names = listsOf(contractOf(operation).output_schema)
@@ -156,7 +156,7 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
   return { truncated: note === undefined ? said : `${said} ${note}`, ...listed };
 }
 
-/** The weight to which the heaviest have to come down for all to lose this much together; 0 = all of it. */
+/** The weight such that cutting every heavier list down to it saves `over` tokens; 0 = not even emptying all of them does. */
 function commonWeight(weights: readonly number[], over: number): number {
   const sorted = [...weights].sort((a, b) => b - a);
   let sum = 0;
