@@ -7,7 +7,7 @@ import { verifyLog } from '../../src/domain/action-log/verify.js';
 import { digestMail, digestOf } from '../../src/domain/alerts/mail/digest.js';
 import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import type { Row } from '../../src/store/driver/db.js';
-import { estimateTokens } from '../../src/surfaces/mcp/budget.js';
+import { estimateTokens } from '../../src/surfaces/mcp/token-estimate.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { turnsOf } from '../support/turns.js';
 

@@ -292,6 +292,9 @@ describe('get-fleet-brief', () => {
       1000, 2000, 1500, 1500, 2400, 3000, 750,
     ]);
     expect(brief.left_out).toMatch(/^Fewer examples are named/);
+    // What needs a person keeps an example, before those of what was done.
+    expect(brief.needs_attention.map(({ first }: { first: string[] }) => first.length)).toEqual(Array(7).fill(1));
+    expect(brief.done.filter((kind: { newest?: string }) => kind.newest !== undefined)).toEqual([]);
     const text = JSON.stringify(brief);
     const wide = [...text].filter((char) => char > '~').length;
     expect((text.length - wide) / 3 + wide * 1.5).toBeLessThan(1500);

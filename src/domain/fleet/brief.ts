@@ -33,6 +33,8 @@ const CASES = 4;
 const CUT = 'Fewer examples are named, so that it stays small; the counts are whole, and next has all.';
 /** Maximum text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
+/** Maximum text of the one case of a matter that is never left out. */
+const LAST_CASE_TOKENS = 20;
 /** Maximum size of the whole, in estimated tokens; beyond it cases are left out, but never matters, kinds of work or their counts. */
 const MAX_TOKENS = 1300;
 
@@ -336,23 +338,28 @@ function tokensOf(text: string): number {
   return tokens;
 }
 
-function short(text: string): string {
+function short(text: string, most = CASE_TOKENS): string {
   let cut = text;
-  while (tokensOf(cut) > CASE_TOKENS) cut = [...cut].slice(0, -4).join('');
+  while (tokensOf(cut) > most) cut = [...cut].slice(0, -4).join('');
   return cut === text ? text : `${cut}…`;
 }
 
+/** Leaves out examples of what was done before the one that each matter keeps, however short. */
 function withinBudget(brief: Brief): Brief {
   let fitted = brief;
-  for (let cases = CASES - 1; cases >= 0 && tokensOf(JSON.stringify(fitted)) > MAX_TOKENS; cases--) {
-    const lines = fitted.needs_attention.map((line) => ({ ...line, first: line.first.slice(0, cases) }));
-    fitted = { ...fitted, needs_attention: lines };
-  }
-  if (tokensOf(JSON.stringify(fitted)) > MAX_TOKENS) {
+  const isOver = () => tokensOf(JSON.stringify(fitted)) > MAX_TOKENS;
+  const examples = (cases: number, most = CASE_TOKENS) =>
+    fitted.needs_attention.map((line) => ({
+      ...line,
+      first: line.first.slice(0, cases).map((text) => short(text, most)),
+    }));
+  for (let cases = CASES - 1; cases > 0 && isOver(); cases--) fitted = { ...fitted, needs_attention: examples(cases) };
+  if (isOver()) {
     // What was rolled back is named at any size.
     const named = ({ what }: Brief['done'][number]) => / rolled-back$/.test(what);
     const done = fitted.done.map((kind) => (named(kind) ? kind : { ...kind, newest: undefined }));
     fitted = { ...fitted, done };
   }
+  if (isOver()) fitted = { ...fitted, needs_attention: examples(1, LAST_CASE_TOKENS) };
   return fitted === brief ? brief : { left_out: CUT, ...fitted };
 }

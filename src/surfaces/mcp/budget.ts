@@ -1,28 +1,24 @@
 /**
- * Fits the output of a tool into a token budget: smaller pages, then shorter lists, then shorter texts. A page of the size
- * that the caller named keeps its items. Never fails.
+ * Fits the output of a tool into a token budget: smaller pages, then shorter lists (`list-cuts.ts`), then shorter
+ * texts. A page of the size that the caller named keeps its items. Never fails.
  */
 
 import { contractOf } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
-import { type Page, totalOf } from './list-totals.js';
+import { cutLists } from './list-cuts.js';
+import { listOfPage, type Page } from './list-totals.js';
 import { type TextWindow, textNote, textWindow } from './long-texts.js';
 import { insteadOf } from './next-call.js';
-import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from './token-estimate.js';
-import { listsOf } from './tool.js';
+import { estimateTextTokens, estimateTokens, MOST_PER_CODE_UNIT } from './token-estimate.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
 
 /** Tokens reserved for the note that says what was cut. */
 const NOTE_TOKENS = 180;
-/** A list of so few tokens is whole beside a page whose size the caller named: the page may take all of the room. */
-const SHORT_LIST = 300;
 const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
+/** How much of the room is left to what stands beside the rows of a page. */
+const BESIDE_PAGE = 3 / 4;
 /** Those above the length of names, which a page keeps whole. */
 const LONG_TEXT_CAPS = TEXT_CAPS.filter((cap) => cap > 255);
-
-export function estimateTokens(value: unknown): number {
-  return estimateTextTokens(JSON.stringify(value) ?? '');
-}
 
 export interface BudgetParts {
   operation: GroupedOperation;
@@ -61,41 +57,60 @@ export async function fitToBudget(parts: BudgetParts): Promise<Fitted> {
 
 async function shrink(parts: BudgetParts): Promise<Omit<Fitted, 'text'>> {
   const room = parts.maxTokens - NOTE_TOKENS;
-  if (parts.sizeChosen && pageOf(parts) !== undefined) return { output: wholePage(parts, room) };
-  const smaller = await smallerPage(parts, room);
-  if (smaller !== undefined && estimateTokens(smaller.output) <= parts.maxTokens) return smaller;
-  const lists = shorterLists(parts, smaller?.output ?? parts.output, room);
-  return { ...smaller, output: estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room) };
+  const page = pageOf(parts);
+  if (parts.sizeChosen && page !== undefined) return { output: wholePage(parts, page, room) };
+  const smaller = page === undefined ? undefined : await smallerPage(parts, page, room);
+  const fitted = smaller ?? { output: shorterLists(parts, parts.output, room) };
+  const fits = estimateTokens(fitted.output) <= parts.maxTokens;
+  return fits ? fitted : { ...fitted, output: shorterTexts(parts, fitted.output, room) };
 }
 
 /**
  * A page of the size that the caller named, which the operation has checked: it keeps every item. Only texts longer than
- * any name, and the list of errors beside it, are cut.
+ * any name, and the lists beside it, are cut.
  */
-function wholePage(parts: BudgetParts, room: number): JsonObject {
-  const page = mainList(parts.operation, parts.output)?.name;
+function wholePage(parts: BudgetParts, page: Page, room: number): JsonObject {
   const texts = shorterTexts(parts, parts.output, room, LONG_TEXT_CAPS);
-  return estimateTokens(texts) <= parts.maxTokens ? texts : shorterLists(parts, texts, room, page);
+  if (estimateTokens(texts) <= parts.maxTokens) return texts;
+  return shorterLists(parts, texts, room, listOfPage(parts.operation, parts.output, page));
 }
 
-/** Reruns a paged operation with a smaller page that fits and, if possible, starts at the same item. */
-async function smallerPage(parts: BudgetParts, room: number): Promise<Omit<Fitted, 'text'> | undefined> {
-  const requested = pageOf(parts);
-  if (requested === undefined) return undefined;
-  let output = parts.output;
-  for (let tries = 0; tries < 4; tries += 1) {
-    const list = mainList(parts.operation, output);
-    if (list === undefined || list.items.length < 2) return undefined;
-    const each = estimateTokens(list.items) / list.items.length;
-    const rest = estimateTokens(output) - each * list.items.length;
+/**
+ * A page that fits and, if possible, starts at the same item; undefined if none does. What is beside the page cannot be
+ * asked for again, so the page is lowered first, and the rest cut where it leaves too little to the page.
+ */
+async function smallerPage(
+  parts: BudgetParts,
+  requested: Page,
+  room: number,
+): Promise<Omit<Fitted, 'text'> | undefined> {
+  const { operation } = parts;
+  let [output, page] = [parts.output, requested];
+  for (let tries = 0; tries < 5; tries += 1) {
+    const list = listOfPage(operation, output, page);
+    if (list === undefined) return undefined;
+    const items = output[list] as unknown[];
+    const weight = estimateTokens(items);
+    const beside = Math.max(room * BESIDE_PAGE, room - weight);
+    const rest = shorterLists(parts, { ...output, [list]: [] }, beside);
+    const left = room - estimateTokens(rest);
+    if (weight <= left) return { output: noted(requested, page, { ...rest, [list]: items }), page };
+    if (items.length < 2) return undefined;
     // Items differ in size, so each retry leaves a larger margin.
-    const size = Math.max(1, Math.floor(((room - rest) / each) * (1 - 0.15 * tries)));
-    const next = pageFrom((requested.page - 1) * requested.per_page, size);
-    output = await parts.rerun({ ...parts.input, ...next });
-    const truncated = `per_page was lowered from ${requested.per_page} to ${next.per_page}, so that the answer fits.`;
-    if (estimateTokens(output) <= room) return { output: { truncated, ...output }, page: next };
+    const size = Math.floor((left / weight) * items.length * (1 - 0.15 * tries));
+    page = pageFrom((requested.page - 1) * requested.per_page, Math.min(Math.max(1, size), requested.per_page));
+    output = await parts.rerun({ ...parts.input, ...page });
   }
   return undefined;
+}
+
+function noted(requested: Page, { per_page }: Page, { truncated: said, ...output }: JsonObject): JsonObject {
+  const lowered =
+    per_page < requested.per_page
+      ? [`per_page was lowered from ${requested.per_page} to ${per_page}, so that the answer fits.`]
+      : [];
+  const note = [...(typeof said === 'string' ? [said] : []), ...lowered];
+  return note.length === 0 ? output : { truncated: note.join(' '), ...output };
 }
 
 function pageOf({ operation, input }: BudgetParts): Page | undefined {
@@ -111,86 +126,13 @@ export function pageFrom(offset: number, size: number): Page {
   return { page: Math.floor(offset / size) + 1, per_page: size };
 }
 
-/** The largest list of an output. `errors` is not paged: a page sized by it could be larger than the requested one. */
-function mainList(operation: GroupedOperation, output: JsonObject): { name: string; items: unknown[] } | undefined {
-  return listsOf(contractOf(operation).output_schema)
-    .filter((name) => name !== 'errors')
-    .map((name) => ({ name, items: output[name] }))
-    .filter((list): list is { name: string; items: unknown[] } => Array.isArray(list.items) && list.items.length > 0)
-    .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
-}
-
-/**
- * Cuts the heaviest lists down to one common weight, so that short ones, such as what is not known, stay whole. Errors
- * matter more than successes, so they are cut last, but hundreds of them leave half of the room.
- * @param kept the page whose size the caller named: neither it nor a list that weighs less is cut
- */
+/** Cuts lists, except one that is kept; `truncated` names the cut ones. */
 function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number, kept?: string): JsonObject {
-  const names = listsOf(contractOf(operation).output_schema)
-    .filter((name) => name !== kept)
-    .sort((a, b) => Number(a === 'errors') - Number(b === 'errors') || lengthOf(output[b]) - lengthOf(output[a]));
-  const shorter = { ...output };
-  let over = estimateTokens(shorter) - room;
-  const cut = (name: string, most: number) => {
-    const items = shorter[name];
-    if (most <= 0 || !Array.isArray(items) || items.length === 0) return;
-    const { kept: shown, dropped } = without(items, most);
-    shorter[name] = shown;
-    over -= dropped;
-  };
-  if (kept === undefined) cut('errors', Math.min(over, estimateTokens(output.errors ?? []) - room / 2));
-  const weights = new Map(
-    names.filter((name) => name !== 'errors').map((name) => [name, weightOf(output[name])] as const),
-  );
-  const least = kept === undefined ? 0 : Math.max(SHORT_LIST, weightOf(output[kept]));
-  const each = Math.max(commonWeight([...weights.values()], over), least);
-  for (const [name, weight] of weights) cut(name, Math.min(over, weight - each));
-  if (kept === undefined) for (const name of names) cut(name, over);
-  else cut('errors', Math.min(over, weightOf(output.errors) - least));
-  const cuts = names
-    .filter((name) => lengthOf(shorter[name]) < lengthOf(output[name]))
-    .map((name) => `${lengthOf(shorter[name])} of ${totalOf(name, output) ?? lengthOf(output[name])} ${name}`);
+  const { output: shorter, cuts } = cutLists(operation, output, room, kept);
   if (cuts.length === 0) return output;
   const { truncated: note, ...listed } = shorter;
   const said = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation, output.dry_run === true)}`.trim();
   return { truncated: note === undefined ? said : `${said} ${note}`, ...listed };
-}
-
-/** The weight such that cutting every heavier list down to it saves `over` tokens; 0 = not even emptying all of them does. */
-function commonWeight(weights: readonly number[], over: number): number {
-  const sorted = [...weights].sort((a, b) => b - a);
-  let sum = 0;
-  for (const [index, weight] of sorted.entries()) {
-    sum += weight;
-    const common = (sum - over) / (index + 1);
-    if (common >= (sorted[index + 1] ?? 0)) return Math.max(0, common);
-  }
-  return 0;
-}
-
-function weightOf(list: unknown): number {
-  return Array.isArray(list) && list.length > 0 ? tokenWeight(JSON.stringify(list)) : 0;
-}
-
-function lengthOf(list: unknown): number {
-  return Array.isArray(list) ? list.length : 0;
-}
-
-/**
- * Drops items from the end of a list until it weighs `over` tokens less. Lists may have thousands of items, so each is
- * serialized at most twice.
- */
-function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
-  const all = tokenWeight(JSON.stringify(items));
-  let count = 0;
-  let weight = 0;
-  while (count < items.length) {
-    const next = weight + tokenWeight(`${JSON.stringify(items[count])},`);
-    if (next > all - over) break;
-    weight = next;
-    count += 1;
-  }
-  return { kept: items.slice(0, count), dropped: all - weight };
 }
 
 /** Advice on how to request less. Only optional inputs narrow a call: the required ones name its subject. */

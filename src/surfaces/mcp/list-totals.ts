@@ -49,8 +49,25 @@ function totalOfPages({ items_total, total_groups, total }: JsonObject): unknown
 
 /** The list that is a whole page; errors have no pages. */
 function pagedList(operation: GroupedOperation, output: JsonObject, per_page: number): string | undefined {
-  const names = listsOf(contractOf(operation).output_schema).filter((name) => name !== 'errors');
-  return names.find((name) => lengthOf(output[name]) === per_page);
+  return rowLists(operation).find((name) => lengthOf(output[name]) === per_page);
+}
+
+/**
+ * The list of which an output has this page: the heaviest of those that are as long as the page has to be, or else of all.
+ * Undefined if the page is empty.
+ */
+export function listOfPage(operation: GroupedOperation, output: JsonObject, page: Page): string | undefined {
+  const total = totalOfPages(output);
+  const rest = typeof total === 'number' ? total - (page.page - 1) * page.per_page : page.per_page;
+  if (rest <= 0) return undefined;
+  const names = rowLists(operation).filter((name) => (lengthOf(output[name]) ?? 0) > 0);
+  const exact = names.filter((name) => lengthOf(output[name]) === Math.min(rest, page.per_page));
+  const weight = (name: string) => JSON.stringify(output[name]).length;
+  return (exact.length > 0 ? exact : names).sort((a, b) => weight(b) - weight(a))[0];
+}
+
+function rowLists(operation: GroupedOperation): string[] {
+  return listsOf(contractOf(operation).output_schema).filter((name) => name !== 'errors');
 }
 
 function lengthOf(list: unknown): number | undefined {

@@ -34,6 +34,11 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(tokenWeight(text));
 }
 
+/** Tokens of a value as JSON, rounded up. */
+export function estimateTokens(value: unknown): number {
+  return estimateTextTokens(JSON.stringify(value) ?? '');
+}
+
 /** Tokens of a text as a fraction. When texts are joined between words, their weights add up. */
 export function tokenWeight(text: string): number {
   let weight = 0;
