@@ -185,8 +185,9 @@ describe('a request that waits', () => {
     await called('delete-tag', { tag_id, confirm: true });
     const brief = await tool('get-fleet-brief');
     const [matter] = brief.needs_attention.filter(({ matter }: Answer) => matter.includes('approval'));
-    const { approvals } = await tool('list-approvals', { states: ['waiting'] });
+    const { approvals, of } = await tool('list-approvals', { states: ['waiting'] });
     expect(approvals).toHaveLength(1);
+    expect(of).toMatch(/^this caller only: requests of others are listed for people who may approve/);
     const { approval_id } = approvals[0];
     expect(matter).toMatchObject({
       matter: "requests of this caller wait for a person's approval",

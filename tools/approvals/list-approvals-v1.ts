@@ -5,6 +5,9 @@ import { z } from '../../schemas/zod.js';
 import { listApprovals } from '../../src/domain/approvals/approvals.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
+/** Nothing listed does not mean that nothing waits. */
+const OWN = 'this caller only: requests of others are listed for people who may approve, on the page';
+
 export default defineOperation({
   id: 'svc/list-approvals-v1',
   title: 'List requests for approval',
@@ -18,10 +21,10 @@ export default defineOperation({
       ...paging(20, 100),
     }),
 
-  output: () => z.object({ approvals: z.array(approvalShape()), ...paged() }),
+  output: () => z.object({ of: z.string(), approvals: z.array(approvalShape()), ...paged() }),
 
   async handle({ states, page, per_page }, ctx) {
-    const { items, total } = await listApprovals(ctx, states, page, per_page);
-    return { approvals: items, page, per_page, total };
+    const { items, total, own } = await listApprovals(ctx, states, page, per_page);
+    return { of: own ? OWN : 'all callers', approvals: items, page, per_page, total };
   },
 });

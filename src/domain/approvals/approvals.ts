@@ -11,10 +11,10 @@ import { startRollout } from '../updates/rollouts/start.js';
 import { isApprover, requireApprover } from './approvers.js';
 import { storeDecision, useApproval } from './gate.js';
 
-/** One page, newest first: all for those who may approve, their own for others. */
+/** One page, newest first: all for those who may approve, their `own` for others. */
 export async function listApprovals(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
-  const { items, total } = await visible(ctx, states, page, perPage);
-  return { items: items.map(approvalView), total };
+  const { items, total, own } = await visible(ctx, states, page, perPage);
+  return { items: items.map(approvalView), total, own };
 }
 
 /** Throws `svc_approval_not_found`, also for one that the caller may not see. */
@@ -31,8 +31,9 @@ export async function listDetailedApprovals(ctx: Ctx, states: readonly ApprovalS
 }
 
 async function visible(ctx: Ctx, states: readonly ApprovalState[], page: number, perPage: number) {
-  const asker = (await isApprover(ctx)) ? undefined : credentialOf(ctx.actor);
-  return ctx.store.approvals.list({ asker, states }, ctx.clock.now(), page, perPage);
+  const own = !(await isApprover(ctx));
+  const asker = own ? credentialOf(ctx.actor) : undefined;
+  return { ...(await ctx.store.approvals.list({ asker, states }, ctx.clock.now(), page, perPage)), own };
 }
 
 /**
