@@ -184,6 +184,9 @@ describe('what sites do wrong', () => {
     });
     const call = children({ clock }).stats(at(url), request, { timeoutMs: 200 });
     await expect(call).rejects.toMatchObject({ kind: 'timed_out', httpStatus: 200 });
+    // Nothing is known of a page of which the rest has not come: its status is none of the page.
+    const page = children({ clock }).page(at(url), '', { timeoutMs: 200 });
+    expect(await page).toMatchObject({ status: 0, body: '', failure: { kind: 'timed_out' } });
   });
 
   it('silence after the headers ends a read, but no update: WordPress sends them when it begins', async () => {

@@ -42,9 +42,11 @@ describe('add-site and get-site', () => {
 
   it('says that there is no WordPress, instead of blaming a firewall, only where nothing speaks for one', async () => {
     let [status, front] = [200, '<html><body>Bakery</body></html>'];
+    const html: Record<string, string> = { 'Content-Type': 'text/html' };
+    let sent = html;
     const server = createServer((request, response) => {
       const isFront = request.method === 'GET' && request.url === '/';
-      response.writeHead(isFront ? status : 404, { 'Content-Type': 'text/html' }).end(isFront ? front : 'not found');
+      response.writeHead(isFront ? status : 404, isFront ? sent : html).end(isFront ? front : 'not found');
     });
     const { url } = await listenLocally(server);
     for (status of [200, 404, 403]) {
@@ -57,6 +59,11 @@ describe('add-site and get-site', () => {
       ]);
       expect(none.advice).toMatch(/^Check the address/);
     }
+    // What the front page says is not known.
+    sent = { ...html, 'Content-Encoding': 'gzip' };
+    const unread = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
+    expect(unread.message).toMatch(/without an answer from the child plugin/);
+    sent = html;
     front = '<link href="/wp-content/themes/x/style.css">';
     const hidden = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
     expect([hidden.message, hidden.advice]).toEqual([

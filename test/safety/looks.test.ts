@@ -97,6 +97,33 @@ describe('a page of a theme that writes no end tag', () => {
   });
 });
 
+describe('a page whose answer cannot be read to its end', () => {
+  /** As one that breaks off, or is sent too slowly: there are a status and headers, and no page. */
+  const unread =
+    (where: (visit: PageVisit) => boolean): PageChange =>
+    (answer, visit) =>
+      where(visit) ? { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' }, body: 'cut' } : answer;
+  const missing = ({ query }: PageVisit) => query('p') === '2147483647';
+
+  it.each([
+    ['The front page', front],
+    ['The page for addresses that do not exist', missing],
+  ])('is called that, not blank or cut off: %s', async (name, where) => {
+    const outcome = await updated(unread(where));
+    expectUndone(outcome, /no longer sends an answer that can be read/);
+    const said: string[] = outcome.answer.errors[0].evidence;
+    expect(said.filter((what) => what.startsWith(`${name} `))).toEqual([
+      `${name} no longer sends an answer that can be read.`,
+    ]);
+    expect(said.join()).not.toMatch(/blank|<\/html>|lost/);
+  });
+
+  it('says nothing about an update where it was so before', async () => {
+    const { answer, plugin } = await updated((page) => page, unread(missing));
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [], suspects: [] });
+  });
+});
+
 describe('the comments of a post', () => {
   const letters = (word: number) => String(word).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '');
   /** As WordPress lists them: 50 to a page, each in words of its own. */

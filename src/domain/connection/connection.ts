@@ -211,7 +211,7 @@ const WORDPRESS = /wp-content\/|wp-includes\/|wp-json|\?rest_route=|name=["']gen
 async function withoutWordPress(ctx: Ctx, at: ChildAddress, error: unknown): Promise<unknown> {
   if (!(error instanceof ChildFailure) || error.kind !== 'unframed' || error.httpStatus >= 500) return error;
   const front = await ctx.child.page(at, '', { signal: ctx.signal });
-  if (WORDPRESS.test(front.body)) return error;
+  if (front.failure !== null || WORDPRESS.test(front.body)) return error;
   // Any other status of the front page may be that of a firewall. It hides what is there, but rarely as not found.
   const absent =
     [200, 404].includes(front.status) ||

@@ -185,7 +185,7 @@ export interface Visit {
 
 /** A public page of the site as it was sent; redirects are not followed. */
 export interface Page {
-  /** 0 = no HTTP response. */
+  /** 0 = no HTTP response, or one below 500 that could not be read to its end: its status says nothing about the page. */
   status: number;
   /** Redirect target as sent; '' = none. */
   location: string;

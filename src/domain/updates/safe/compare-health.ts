@@ -66,9 +66,16 @@ export function problemsOf(check: SiteCheck, pages: readonly LookedPage[] = []):
 }
 
 function ailmentsOfPage(key: string, name: string, facts: PageFacts): Finding[] {
-  if (facts.status === 0) return [broken(key, `${name} does not answer (${facts.failure}).`)];
+  if (facts.status === 0) return [broken(key, `${name} ${silence(facts, 'does not')}.`)];
   if (facts.status >= 500) return [broken(key, `${name} answers HTTP ${facts.status}.`)];
   return facts.errors.map((mark) => broken(key, `${name} says "${mark}".`));
+}
+
+/** Why there is no page to compare. */
+function silence({ failure }: PageFacts, not: 'does not' | 'no longer'): string {
+  const s = not === 'does not' ? '' : 's';
+  const answered = failure === 'bad_answer' || failure === 'too_large';
+  return answered ? `${not} send${s} an answer that can be read` : `${not} answer${s} (${failure})`;
 }
 
 /** The page of these facts. Without a list it is one of those that are always looked at, or was named by the caller. */
@@ -129,7 +136,7 @@ function comparePage(
   const key = keyOf(page);
   const name = nameOf(page);
   if (wasBad(first) || wasBad(second)) return [];
-  if (now.status === 0) return [broken(key, `${name} no longer answers (${now.failure}).`)];
+  if (now.status === 0) return [broken(key, `${name} ${silence(now, 'no longer')}.`)];
   if (now.status >= 500) return [broken(key, `${name} answers HTTP ${now.status}; before, it was ${second.status}.`)];
   // The guard has not made it.
   if (isInside(page) && now.inside === undefined) return [];

@@ -287,7 +287,7 @@ async function pageOf(send: (call: ChildCall) => Promise<WireAnswer>, childCall:
     if (!(failure instanceof ChildFailure) || failure.kind === 'cancelled') throw failure;
     const ms = Math.round(performance.now() - began);
     return {
-      status: failure.httpStatus,
+      status: failure.httpStatus >= 500 ? failure.httpStatus : 0,
       location: '',
       content_type: '',
       sets_cookies: false,
