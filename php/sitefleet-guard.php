@@ -217,6 +217,7 @@ class Sitefleet_Guard {
 		if ( 'cli' === PHP_SAPI || ! function_exists( 'openssl_verify' ) ) return;
 		$guard = new self( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' );
 		$guard->settle();
+		if ( isset( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] ) && is_string( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] ) ) self::tell_alive( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] );
 		if ( isset( $_SERVER['HTTP_X_SITEFLEET_GUARD'] ) && 'POST' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->serve();
 		if ( isset( $_GET['sitefleet-login'] ) && 'GET' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->enter( $_GET['sitefleet-login'] );
 		// Before the sandbox takes the header away that marks what is not a visit.
@@ -886,6 +887,7 @@ class Sitefleet_Guard {
 	private function remember( string $id, int $until ): void {
 		$this->quietly( fn() => is_multisite() || $this->put_json( "before-$id", array( 'hidden' => self::hide( (string) wp_json_encode( $this->keepsake() ) ) ) ) );
 		$this->put_json( 'before', array( $id => array( 'until' => $until, 'sites' => $this->sites() ) ) + $this->remembered() );
+		$this->quietly( fn() => is_multisite() || $this->put_json( 'outer', array( 'files' => $this->outer_stats() ) ) );
 	}
 
 	/** All files are named, to know which ones are new; null = one that is not kept. */
@@ -996,6 +998,89 @@ class Sitefleet_Guard {
 	/** An update may have written to the database past WordPress' cache. */
 	private static function forget_options( string $name ): void {
 		foreach ( array( 'alloptions', 'notoptions', $name ) as $key ) wp_cache_delete( $key, 'options' );
+	}
+
+	/**
+	 * Drop-ins, wp-config.php, must-use plugins and .htaccess are read before this file: what is fatal there ends every request before it can be
+	 * undone. So a request in which one of them changed asks, at its end, whether the next request still gets here.
+	 */
+	private function outlive(): void {
+		$known = $this->get_json( 'outer' )['files'] ?? null;
+		if ( ! is_array( $known ) || self::in_maintenance() || ! self::file_mods() ) return;
+		$now  = $this->outer_stats();
+		$news = array_keys( array_diff_assoc( $now, $known ) + array_diff_key( $known, $now ) );
+		$all  = array_reverse( $this->armed() );
+		if ( ! $news || ! $all ) return;
+		ignore_user_abort( true );
+		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
+		// Once for each change. Busy: the next request asks.
+		$this->locked( fn() => $this->put_json( 'outer', array( 'files' => $now ) ), 0.0 );
+		if ( ! self::next_dies() ) return;
+		sleep( 1 );
+		if ( self::next_dies() ) $this->locked( fn() => $this->revive( array_map( 'strval', $news ), $all[0] ), 5.0 );
+	}
+
+	/** Puts files back that end every request, and the item that was updated last; changes nothing if that does not help. */
+	private function revive( array $names, array $armed ): void {
+		$kept   = json_decode( self::show( $this->get_json( "before-{$armed['snapshot']}" )['hidden'] ?? '' ), true )['files'] ?? null;
+		$paths  = $this->outer_files();
+		$broken = array();
+		foreach ( is_array( $kept ) ? $names : array() as $name ) {
+			$text = isset( $paths[ $name ] ) ? @file_get_contents( $paths[ $name ] ) : null;
+			$mode = isset( $paths[ $name ] ) ? fileperms( $paths[ $name ] ) & 0777 : 0;
+			// What could not be put back again is left.
+			if ( false !== $text && $this->mend_file( $name, $kept ) ) $broken[ $name ] = null === $text ? null : array( 'text' => base64_encode( $text ), 'mode' => $mode );
+		}
+		if ( ! $broken ) return;
+		$alive = self::lives( self::ask_alive() );
+		if ( ! $alive ) foreach ( array_keys( $broken ) as $name ) $this->mend_file( $name, array_filter( $broken ) );
+		$this->put_json( 'outer', array( 'files' => $this->outer_stats() ) );
+		if ( ! $alive ) return;
+		$file  = $paths[ array_key_first( $broken ) ] ?? $this->content;
+		$error = array( 'type' => E_ERROR, 'class' => 'before', 'message' => 'As it was changed, it ended every request before WordPress had started', 'file' => $file, 'line' => 0 );
+		$fault = array( 'restored' => null, 'waited' => null, 'armed' => true, 'blames' => $armed['snapshot'], 'before' => 0, 'count' => 1, 'first' => time() ) + $this->describe( $error );
+		try {
+			if ( ! $this->restore( $this->snapshot( $armed['snapshot'] ) )['already'] ) $fault['restored'] = $armed['snapshot'];
+		} catch ( Throwable $failure ) {
+			$fault['waited'] = $failure instanceof Sitefleet_Refusal ? $failure->reason : 'failed';
+		}
+		$this->quietly( fn() => $this->put_json( 'armed', $this->armed( $armed['kind'], $armed['slug'] ) ) );
+		$fault['ours'] = $this->is_look( $_SERVER, self::key(), $this->sites(), time() ) ? time() : null;
+		$this->put_json( 'faults', self::newest( array( $fault['mark'] => $fault ) + $this->get_json( 'faults' ) ) );
+	}
+
+	/** When such files were written last, and their sizes. */
+	private function outer_stats(): array {
+		clearstatcache();
+		return array_map( fn( $path ) => @filemtime( $path ) . ' ' . @filesize( $path ), $this->outer_files() );
+	}
+
+	/** admin-ajax.php is in no cache, and the guard answers before it does anything. Not wp-cron.php: PHP-FPM answers 200 there, whatever follows. */
+	private static function ask_alive() {
+		$headers = array( 'X-Sitefleet-Alive' => self::word( 'ask' ), 'Cache-Control' => 'no-cache' );
+		if ( isset( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] ) ) $headers['Authorization'] = 'Basic ' . base64_encode( wp_unslash( "{$_SERVER['PHP_AUTH_USER']}:{$_SERVER['PHP_AUTH_PW']}" ) );
+		$verify = apply_filters( 'https_local_ssl_verify', false );
+		return wp_remote_post( site_url( 'wp-admin/admin-ajax.php' ), array( 'timeout' => 10, 'redirection' => 0, 'sslverify' => $verify, 'headers' => $headers ) );
+	}
+
+	/** Only what PHP itself says when it dies: a server that cannot reach itself knows nothing. */
+	private static function next_dies(): bool {
+		$answer = self::ask_alive();
+		if ( is_wp_error( $answer ) || self::lives( $answer ) ) return false;
+		return 500 === wp_remote_retrieve_response_code( $answer ) || preg_match( '/(Fatal|Parse) error(<\/b>)?:/', wp_remote_retrieve_body( $answer ) );
+	}
+
+	private static function lives( $answer ): bool { return ! is_wp_error( $answer ) && hash_equals( self::word( 'tell' ), (string) wp_remote_retrieve_header( $answer, 'x-sitefleet-alive' ) ); }
+
+	private static function word( string $what ): string { return hash_hmac( 'sha256', "alive $what", self::secret() ); }
+
+	/** Returns only if the site has not asked itself. */
+	private static function tell_alive( string $asked ): void {
+		if ( '' === self::secret() || ! hash_equals( self::word( 'ask' ), $asked ) ) return;
+		status_header( 204 );
+		header( 'X-Sitefleet-Alive: ' . self::word( 'tell' ) );
+		header( 'Cache-Control: no-store' );
+		exit;
 	}
 
 	/** Counts mails that an armed item sends. A site that sends many of its own has a right to. */
@@ -1505,6 +1590,8 @@ class Sitefleet_Guard {
 		if ( ! $this->armed() && ! isset( $_SERVER['HTTP_X_SITEFLEET_LOOK'] ) ) return;
 		register_shutdown_function( fn() => $this->note_life( (float) ( $_SERVER['REQUEST_TIME_FLOAT'] ?? 0 ) ) );
 		if ( '' === $this->sandbox ) $this->count_mails();
+		// After the shutdown functions of plugins, which may write, too.
+		if ( '' === $this->sandbox ) register_shutdown_function( fn() => register_shutdown_function( fn() => $this->quietly( fn() => $this->outlive() ) ) );
 		// Most fatal errors are exceptions: caught here first, before anything can hide them or end the request.
 		$before = set_exception_handler(
 			function ( Throwable $thrown ) use ( &$before ) {

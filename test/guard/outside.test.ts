@@ -184,6 +184,28 @@ const HARMS: readonly Harm[] = [
   },
 ];
 
+/** Files that WordPress reads before the guard: after them no request could undo anything. */
+const FIRST: readonly (Kind & { file: string })[] = [
+  {
+    name: 'leaves a drop-in that ends every request',
+    file: 'wp-content/object-cache.php',
+    code: once('h18', "file_put_contents( WP_CONTENT_DIR . '/object-cache.php', '<?php removed_function();' );"),
+  },
+  {
+    name: 'breaks wp-config.php',
+    file: 'wp-config.php',
+    code: once(
+      'h19',
+      "$text = file_get_contents( ABSPATH . 'wp-config.php' ); unlink( ABSPATH . 'wp-config.php' ); file_put_contents( ABSPATH . 'wp-config.php', str_replace( '<?php', '<?php removed_function();', $text ) );",
+    ),
+  },
+  {
+    name: 'plants a must-use plugin that is loaded first',
+    file: 'wp-content/mu-plugins/0.php',
+    code: once('h20', "file_put_contents( WPMU_PLUGIN_DIR . '/0.php', '<?php removed_function();' );"),
+  },
+];
+
 const HEALTHY: readonly Kind[] = [
   {
     name: 'adds a table, a column, options and an event',
@@ -222,7 +244,7 @@ const AMONG: Harm = {
   says: 'The table wp_shop_more has been dropped.',
   present: (site) => !table(site, 'wp_shop_more'),
 };
-const ALL: readonly Kind[] = [...HARMS, ...HEALTHY, AMONG];
+const ALL: readonly Kind[] = [...HARMS, ...FIRST, ...HEALTHY, AMONG];
 
 describe('updates that change more than their files', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
@@ -316,6 +338,20 @@ describe('updates that change more than their files', needs(...WORDPRESS), () =>
       expect(findingsOf(answer, kind)).toContain(kind.says);
       expect(kind.present(site)).toBe(true);
     }
+    expect(await guard().hello()).toMatchObject({ guard: expect.any(String) });
+  });
+
+  it.each(FIRST)('is undone by the request that did it: $name', async (kind) => {
+    const files = () => ({ ...contents(site.core), ...contents(join(site.content, 'mu-plugins')) });
+    const before = files();
+    const answer = await update([kind], 'keep');
+    expect(answer).toMatchObject({
+      updated: [],
+      errors: [{ code: 'svc_update_rolled_back', slug: slugOf(kind), message: expect.stringContaining(kind.file) }],
+    });
+    expect(answer.errors[0].message).toContain('it ended every request before WordPress had started');
+    expect(files()).toEqual(before);
+    expect(existsSync(join(site.content, 'object-cache.php'))).toBe(false);
     expect(await guard().hello()).toMatchObject({ guard: expect.any(String) });
   });
 
