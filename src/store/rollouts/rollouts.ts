@@ -59,6 +59,8 @@ export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
   state: RolloutItemState;
   code: string;
   message: string;
+  /** JSON of why it is suspect, if it was kept; null = it is not. */
+  suspect: string | null;
   run_id: string | null;
   change_id: string | null;
 }
@@ -83,6 +85,9 @@ const ITEMS = `rollout r JOIN rollout_plan_item p ON p.plan_id = r.plan_id
   LEFT JOIN update_run_item i ON i.run_id = o.run_id AND i.site_id = p.site_id AND i.type = p.type AND i.slug = p.slug
   LEFT JOIN update_run_item w ON i.run_id IS NULL AND w.run_id = o.run_id AND w.site_id = p.site_id AND w.type = 4
   LEFT JOIN update_run u ON u.id = o.run_id`;
+/** The safe update of an item `i`, and whether it was kept with findings. */
+const CHANGE = 'LEFT JOIN safe_change c ON c.id = i.change_id';
+const SUSPECT = "i.state = 'kept' AND json_array_length(c.evidence, '$.suspect') > 0";
 /** Of an item without an entry: its site was not touched, its turn comes, or its run ended without a word about it. */
 const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untouched' WHEN u.ended_at IS NULL THEN 'queued' ELSE 'unknown' END)`;
 
@@ -431,20 +436,28 @@ export function createRollouts(db: Db, aside: Reads) {
 
     /** All about a rollout but its items: in one round trip, and as of one moment. */
     async details(id: string) {
-      const [rollout = [], waves = [], counts = [], runs = [], halted = []] = await aside.read([
+      const [rollout = [], waves = [], counts = [], runs = [], halted = [], suspects = []] = await aside.read([
         sql(`${TOLD} WHERE r.id = ?`, id),
         wavesOf(id),
         countsOf(id),
         sql('SELECT run_id, wave FROM rollout_run WHERE rollout_id = ? ORDER BY wave, run_id', id),
         haltsOf(id),
+        suspectsOf(id),
       ]);
       return {
         rollout: rollout[0] as ToldRollout | undefined,
+        suspects: Number(suspects[0]?.n ?? 0),
         waves: waves as WaveRow[],
         counts: countsFrom(counts),
         runs: runs.map((row) => ({ run_id: String(row.run_id), wave: Number(row.wave) })),
         halted: halted as HaltRow[],
       };
+    },
+
+    /** How many updates of a rollout were kept with findings. */
+    async suspects(id: string): Promise<number> {
+      const [rows = []] = await aside.read([suspectsOf(id)]);
+      return Number(rows[0]?.n ?? 0);
     },
 
     /** By wave, site and type. */
@@ -455,8 +468,8 @@ export function createRollouts(db: Db, aside: Reads) {
         sql(
           `SELECT p.site_id, s.url AS site_url, s.name AS site_name, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, p.wave,
              ${STATE} AS state, coalesce(i.code, w.code, '') AS code, coalesce(i.message, w.message, '') AS message, o.run_id,
-             coalesce(i.change_id, w.change_id) AS change_id
-           FROM ${ITEMS} LEFT JOIN site s ON s.id = p.site_id WHERE r.id = ?${text} ORDER BY p.wave, p.site_id, p.type, p.slug`,
+             coalesce(i.change_id, w.change_id) AS change_id, CASE WHEN ${SUSPECT} THEN c.evidence -> '$.suspect' END AS suspect
+           FROM ${ITEMS} ${CHANGE} LEFT JOIN site s ON s.id = p.site_id WHERE r.id = ?${text} ORDER BY p.wave, p.site_id, p.type, p.slug`,
           id,
           ...args,
         ),
@@ -497,6 +510,10 @@ function haltsOf(id: string): Statement {
 
 function countsOf(id: string): Statement {
   return sql(`SELECT p.wave, ${STATE} AS state, count(*) AS n FROM ${ITEMS} WHERE r.id = ? GROUP BY 1, 2`, id);
+}
+
+function suspectsOf(id: string): Statement {
+  return sql(`SELECT count(*) AS n FROM ${ITEMS} ${CHANGE} WHERE r.id = ? AND ${SUSPECT}`, id);
 }
 
 function countsFrom(rows: readonly Row[]): Map<number, Counts> {

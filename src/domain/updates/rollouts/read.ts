@@ -50,11 +50,11 @@ export async function getRollout(
   perPage: number,
 ): Promise<Rollout> {
   const { rollouts } = ctx.store;
-  const { rollout, waves, counts, runs, halted } = await rollouts.details(id);
+  const { rollout, waves, counts, suspects, runs, halted } = await rollouts.details(id);
   if (rollout === undefined) throw notFound();
   const { items, total } = await rollouts.items(rollout.id, states, page, perPage);
   return {
-    ...entryOf(rollout, totalOf(counts)),
+    ...entryOf(rollout, totalOf(counts), suspects),
     next: nextOf(rollout, waves),
     waves: waves.map((wave) => ({
       ...{ wave: wave.wave, state: wave.state, sites: wave.sites, updates: wave.items },
@@ -82,18 +82,21 @@ export async function getRollout(
 export async function listRollouts(ctx: Ctx, state: RolloutState | undefined, page: number, perPage: number) {
   const { items, total } = await ctx.store.rollouts.page(state, page, perPage);
   const rollouts = await Promise.all(
-    items.map(async (rollout) => entryOf(rollout, totalOf(await ctx.store.rollouts.counts(rollout.id)))),
+    items.map(async (rollout) => {
+      const { rollouts } = ctx.store;
+      return entryOf(rollout, totalOf(await rollouts.counts(rollout.id)), await rollouts.suspects(rollout.id));
+    }),
   );
   return { rollouts, total, page, per_page: perPage };
 }
 
-function entryOf(rollout: ToldRollout, counts: Entry['counts'] & object): Entry {
+function entryOf(rollout: ToldRollout, counts: Entry['counts'] & object, suspects: number): Entry {
   const { id, plan_id, digest, state, reason, actor } = rollout;
   return {
     ...{ rollout_id: id, plan_id, digest, state, reason, by: actor },
     started_at: isoTime(rollout.started_at) ?? '',
     ended_at: isoTime(rollout.ended_at),
-    summary: `Updates: ${countsWords(counts)}.`,
+    summary: `Updates: ${countsWords(counts)}.${suspects === 0 ? '' : ` Suspect, though kept: ${suspects}.`}`,
     counts,
     approval_wave: rollout.approval_wave,
   };
@@ -118,7 +121,9 @@ function wordOf(type: number) {
   return UPDATE_TYPES[type] ?? ('plugin' as const);
 }
 
-function itemOf({ type, code, message, ...row }: RolloutItem): Rollout['items'][number] {
+function itemOf({ type, code, suspect, ...row }: RolloutItem): Rollout['items'][number] {
+  const findings = JSON.parse(suspect ?? '[]') as string[];
+  const message = findings.length === 0 ? row.message : `Suspect, though kept: ${findings.join(' ')}`;
   const { wave, site_id, site_url, site_name, slug, old_version, new_version, state, run_id, change_id } = row;
   return {
     ...{ wave, site_id, site_url, site_name, type: wordOf(type), slug, old_version, new_version, state },
