@@ -34,7 +34,7 @@ import { replayHistory } from '../domain/monitoring/imported-history.js';
 import { addPolicy } from '../domain/policies/policies.js';
 import { dashboardZone } from '../domain/settings/effects.js';
 import { addTag } from '../domain/tags/tags.js';
-import { safeUpdateSite } from '../domain/updates/safe/safe-update.js';
+import { safeUpdateSite } from '../domain/updates/safe/safe-update-site.js';
 import { siteGuard } from '../domain/updates/safe/site-guard.js';
 import { sitesNotSuspended, updateExtensions } from '../domain/updates/updates.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';

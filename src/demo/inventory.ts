@@ -7,7 +7,7 @@ import {
   STALE_PLUGINS,
   STALE_THEMES,
   THEMES,
-} from './names.js';
+} from './plugins.js';
 import type { Random } from './random.js';
 import type { PluginState, ThemeState, UpdateOffer } from './state.js';
 

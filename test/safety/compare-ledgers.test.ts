@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
 import { ledgerBefore, lookOutsideAtEnd } from '../../src/domain/updates/safe/outside.js';
-import { type SafeRun, UNTRIED } from '../../src/domain/updates/safe/safe-run.js';
+import { type SafeRun, UNTRIED } from '../../src/domain/updates/safe/run-state.js';
 import type { GuardLedger } from '../../src/outbound/guard/guards.js';
 
 const BEFORE: GuardLedger = {

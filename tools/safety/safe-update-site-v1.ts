@@ -4,7 +4,7 @@ import { protection, safeUpdate } from '../../schemas/safety.js';
 import { updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { bounded } from '../../schemas/zod-internals.js';
-import { safeUpdateSite } from '../../src/domain/updates/safe/safe-update.js';
+import { safeUpdateSite } from '../../src/domain/updates/safe/safe-update-site.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -1,6 +1,6 @@
 import { atLeast } from '../inventory.js';
-import { CHILD_SLUG } from '../names.js';
 import { list, type Params, text } from '../params.js';
+import { CHILD_SLUG } from '../plugins.js';
 import type { PluginState, SiteState, ThemeState } from '../state.js';
 
 /** One plugin as the lists show it (child protocol §5.1). */

@@ -1,6 +1,6 @@
 import { type Call, type ChildFunction, Crash } from '../answer.js';
-import { CHILD_SLUG } from '../names.js';
 import { list, phpMap, text } from '../params.js';
+import { CHILD_SLUG } from '../plugins.js';
 import type { PluginState, SiteState } from '../state.js';
 import { filterItems, pluginItem } from './items.js';
 import { statsPayload } from './stats.js';

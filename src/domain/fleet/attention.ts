@@ -7,7 +7,7 @@ import type { Mark } from '../../store/fleet/marks.js';
 import type { HarmfulRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { reasonCell } from '../sites/search-cells.js';
-import type { Evidence } from '../updates/safe/safe-run.js';
+import type { Evidence } from '../updates/safe/run-state.js';
 import { feedState } from '../vulnerabilities/state.js';
 import { briefData, siteCounts, siteData } from './brief.js';
 

@@ -14,7 +14,7 @@ import { monitorRow } from '../monitoring/monitors.js';
 import { UP } from '../monitoring/state.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { lastVisit, reasonOf } from '../sites/status.js';
-import type { Evidence } from '../updates/safe/safe-run.js';
+import type { Evidence } from '../updates/safe/run-state.js';
 import { listVulnerabilities } from '../vulnerabilities/list.js';
 import { harmful } from './brief.js';
 

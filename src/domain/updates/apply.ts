@@ -11,7 +11,7 @@ import type { BegunUpdates } from './params.js';
 import { planUpdates } from './plan.js';
 import { type ApplyResult, UPDATE_TYPES } from './results.js';
 import { recordPlan } from './runs/record.js';
-import { runSafely } from './safe/run.js';
+import { runSafely } from './safe/update-items.js';
 
 /**
  * Applies the given updates. A site with a guard gets them protected, one after the other; versions that are

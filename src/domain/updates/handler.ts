@@ -20,7 +20,7 @@ import { isItsTurn } from './rollouts/turn.js';
 import { onlyFailed } from './runs/failed-items.js';
 import { recorded } from './runs/record.js';
 import { finishedRun } from './safe/finished-run.js';
-import { updateSafely } from './safe/safe-update.js';
+import { updateSafely } from './safe/safe-update-site.js';
 import { finishBeforeResume } from './safe/unfinished.js';
 import { isCancelled } from './send.js';
 

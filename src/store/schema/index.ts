@@ -3,15 +3,15 @@
 import type { Migration } from '../driver/migrate.js';
 import { access } from './access.js';
 import { approvals } from './approvals.js';
+import { records } from './business.js';
 import { inventory } from './inventory.js';
+import { work } from './jobs.js';
 import { monitoring } from './monitoring.js';
-import { records } from './records.js';
 import { rollouts } from './rollouts.js';
 import { runs } from './runs.js';
 import { safety } from './safety.js';
 import { sites } from './sites.js';
 import { vulnerabilities } from './vulnerabilities.js';
-import { work } from './work.js';
 
 /**
  * All steps in order. Once released, a step is never edited: the next change is the next number (docs/schema.md is the recipe).

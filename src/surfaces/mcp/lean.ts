@@ -5,10 +5,10 @@ import { toolName } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
 import { invalidInput } from '../../runtime/errors.js';
 import type { Toolset } from '../../runtime/toolsets.js';
-import { ASKED } from './asked.js';
-import { placeOf } from './by-people.js';
+import { placeOf } from './done-on-page.js';
 import { RUN_OPERATION } from './messages.js';
 import { gapOf } from './not-stored.js';
+import { ASKED } from './search-words.js';
 import type { JsonObject } from './tool-result.js';
 
 /** Returns the tool definition of an operation on this server. */

@@ -19,7 +19,7 @@ import type { Log } from '../../runtime/log.js';
 import { permissionError } from '../../runtime/permission.js';
 import { DEFAULT_TOOLSETS, TOOLSETS } from '../../runtime/toolsets.js';
 import { turnForEach } from '../../runtime/turns.js';
-import { AskedApprovals } from './asked-approvals.js';
+import { AskedApprovals } from './approval-questions.js';
 import { type Fitted, fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';

@@ -2,7 +2,7 @@
 
 import { z } from '../../../schemas/zod.js';
 import { definitionOf } from '../../../schemas/zod-internals.js';
-import { invalidParam } from './errors.js';
+import { invalidParam } from './parameter-errors.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 
 import { nearestName } from '../../operation/validation/nearest-name.js';
 import { ownMember } from '../../runtime/own-member.js';
-import type { InnerCodes } from './errors.js';
+import type { InnerCodes } from './parameter-errors.js';
 
 interface Alias {
   /** The parameter's name in this interface. */

@@ -34,9 +34,9 @@ import { compileInputParser } from '../../operation/validation/input-parser.js';
 import type { Right } from '../../runtime/actor.js';
 import type { ModuleName } from '../../runtime/config/types.js';
 import { once } from '../../runtime/once.js';
-import type { InnerCodes } from './errors.js';
 import type { Naming } from './names.js';
 import { aliasesOf } from './names.js';
+import type { InnerCodes } from './parameter-errors.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

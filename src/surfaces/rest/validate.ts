@@ -6,9 +6,9 @@ import { tooLong } from '../../operation/validation/lengths.js';
 import { isOwnReason } from '../../operation/validation/validation-error.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { nested } from './dotted-names.js';
-import { invalidParam, invalidParams, missingParams } from './errors.js';
 import type { Input, Repeated } from './input.js';
 import { type Aliases, type Naming, unknownName } from './names.js';
+import { invalidParam, invalidParams, missingParams } from './parameter-errors.js';
 import type { Route } from './route.js';
 
 /**

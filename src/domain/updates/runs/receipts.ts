@@ -12,7 +12,7 @@ import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
 import { checkedOf } from '../checked.js';
 import { type Look, UPDATE_TYPES } from '../results.js';
-import type { Evidence } from '../safe/safe-run.js';
+import type { Evidence } from '../safe/run-state.js';
 import { knownRun } from './runs.js';
 
 /** Of one site in one run. */

@@ -14,7 +14,7 @@ import type { Ctx } from '../../context.js';
 import { getSite, type SiteRef } from '../../sites/resolve.js';
 import { siteAddress } from '../../sites/urls.js';
 import { BROKE, UPDATE_TYPES } from '../results.js';
-import type { Evidence } from '../safe/safe-run.js';
+import type { Evidence } from '../safe/run-state.js';
 import { type Asked, MOST_ITEMS } from './call.js';
 import { rollBackMember } from './can-roll-back.js';
 

@@ -17,7 +17,7 @@ import { lookOutsideAtEnd, mendOutside, type OutsideChange } from './outside.js'
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
 import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
-import { type Evidence, nextLook, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { type Evidence, nextLook, note, type SafeItem, type SafeRun } from './run-state.js';
 import { shopAfter } from './shop.js';
 import { disarm } from './snapshot.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';

@@ -14,7 +14,7 @@ import {
   type Suspect,
   UPDATE_TYPES,
 } from '../results.js';
-import type { Evidence } from './safe-run.js';
+import type { Evidence } from './run-state.js';
 
 /**
  * Null if the run had begun no item on the site. Items that are still offered, because they were not sent or were rolled back

@@ -15,7 +15,7 @@ import { compareLayouts, type LayoutFinding } from './compare-layouts.js';
 import { changedShare, differing, pixelMatch, withNeighbours } from './compare-pictures.js';
 import { FRONT, keyOf, type LookedPage, listedAs, nameOf, type PageKind } from './looked-pages.js';
 import { fresh, UNCACHED } from './probe.js';
-import type { SafeRun } from './safe-run.js';
+import type { SafeRun } from './run-state.js';
 import type { Place, PlaceBefore, SeenAfter, SeenBefore } from './seen-pages.js';
 
 const DEVICES: readonly Device[] = ['desktop', 'phone'];

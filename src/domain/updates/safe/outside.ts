@@ -8,7 +8,7 @@ import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
 import { compareLedgers, KINDS, type LedgerFinding, OTHERS } from './compare-ledgers.js';
-import type { SafeItem, SafeRun } from './safe-run.js';
+import type { SafeItem, SafeRun } from './run-state.js';
 
 type Guarded = Pick<SafeRun, 'ctx' | 'guard'>;
 

@@ -13,7 +13,7 @@ import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
 import { type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import { GUARD_FILE } from './find-guard.js';
-import type { SafeItem, SafeRun } from './safe-run.js';
+import type { SafeItem, SafeRun } from './run-state.js';
 
 /** How long one site suffices to hold a version back on all, if a request of ours ended in the version's own file. */
 const ONE_SITE_MS = 24 * 3_600_000;

@@ -10,7 +10,7 @@ import { requireConnection } from '../../sites/load.js';
 import { mendOutside, type OutsideChange } from './outside.js';
 import type { Depth } from './probe.js';
 import { packageAddress } from './protection.js';
-import { note, type SafeItem, type SafeRun } from './safe-run.js';
+import { note, type SafeItem, type SafeRun } from './run-state.js';
 import { isHealthy } from './verify.js';
 
 export interface Rollbacks {

@@ -22,7 +22,7 @@ import { ailments } from './probe.js';
 import { archiveProtection } from './protection.js';
 import { quarantineByPerson } from './quarantine.js';
 import { rollBackItem } from './roll-back-items.js';
-import { type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
+import { type SafeItem, type SafeRun, UNTRIED } from './run-state.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { finishOpen } from './unfinished.js';
 

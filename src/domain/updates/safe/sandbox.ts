@@ -9,7 +9,7 @@ import type { Ctx } from '../../context.js';
 import { ACCEPTED, type Baseline, isComparable, LOGGED_IN } from './compare-health.js';
 import { IN_CART } from './compare-shops.js';
 import { isInside, keyOf, LOGIN, type LookedPage, listedAs, type PageKind, SANDBOX } from './looked-pages.js';
-import { furtherPages, type SafeRun } from './safe-run.js';
+import { furtherPages, type SafeRun } from './run-state.js';
 
 /** In no update: logged-in users may meet what is broken there. */
 export const MEMBERS = 'logged-in users and wp-admin';

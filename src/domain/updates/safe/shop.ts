@@ -27,7 +27,7 @@ import type { LookedPage } from './looked-pages.js';
 import { attribute, formsOf } from './page-forms.js';
 import { shownMarkup } from './page-markup.js';
 import { fresh, UNCACHED } from './probe.js';
-import type { SafeRun } from './safe-run.js';
+import type { SafeRun } from './run-state.js';
 
 export const SHOP_PLUGIN = 'woocommerce/woocommerce.php';
 const STORE = '?rest_route=/wc/store/v1';

@@ -4,7 +4,7 @@ import { siteSays, siteWord } from '../../../../schemas/site-text.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { siteCallError } from '../../sites/load.js';
-import { ARMED_SECONDS, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { ARMED_SECONDS, note, type SafeItem, type SafeRun } from './run-state.js';
 
 /** Time for our own checks after an update: until then no visitor decides, as they can provoke errors in any version. */
 const PATIENCE_SECONDS = 30;

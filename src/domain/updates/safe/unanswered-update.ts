@@ -4,7 +4,7 @@ import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardHello } from '../../../outbound/guard/guards.js';
 import type { UpdateProgress } from '../../connection/attempt.js';
-import type { SafeItem, SafeRun } from './safe-run.js';
+import type { SafeItem, SafeRun } from './run-state.js';
 
 /** `killed` = WordPress is in maintenance mode for an update that no process is running any more. */
 export async function progressOf(run: SafeRun, { type, slug }: SafeItem): Promise<UpdateProgress> {

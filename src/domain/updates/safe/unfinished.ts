@@ -12,7 +12,7 @@ import { finishAbandonedRuns } from '../runs/abandoned.js';
 import { NO_BASELINE } from './compare-health.js';
 import { openGuard } from './find-guard.js';
 import { close, finishAll, versionNow } from './finish-items.js';
-import { ARMED_SECONDS, itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
+import { ARMED_SECONDS, itemOf, type RunFacts, type SafeItem, type SafeRun } from './run-state.js';
 import { disarm } from './snapshot.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { updateEnded } from './unanswered-update.js';

@@ -6,7 +6,7 @@ import { isoTime } from '../../../runtime/iso-time.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import { UPDATE_TYPES, type UpdateType } from '../results.js';
-import type { Evidence } from './safe-run.js';
+import type { Evidence } from './run-state.js';
 import { storedGuard } from './site-guard.js';
 
 function viewOf(row: ChangeRow) {

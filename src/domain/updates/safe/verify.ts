@@ -16,7 +16,7 @@ import { looksWell } from './look-at-pages.js';
 import { FRONT, isInside, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
-import { furtherPages, type SafeItem, type SafeRun } from './safe-run.js';
+import { furtherPages, type SafeItem, type SafeRun } from './run-state.js';
 import { keepOpen } from './sandbox.js';
 import { shopWell } from './shop.js';
 

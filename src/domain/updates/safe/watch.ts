@@ -14,7 +14,7 @@ import { type Finding, NO_BASELINE } from './compare-health.js';
 import { GUARD_FILE } from './find-guard.js';
 import { close, emitHarm, rollBackBroken, versionNow } from './finish-items.js';
 import { lookOnce } from './probe.js';
-import { type Evidence, itemOf, nextLook, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { type Evidence, itemOf, nextLook, note, type SafeItem, type SafeRun } from './run-state.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { unlessBusy } from './unfinished.js';
 import { findingOf, rumour } from './verify.js';

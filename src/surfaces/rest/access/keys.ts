@@ -4,7 +4,7 @@ import { z } from '../../../../schemas/zod.js';
 import { addKey, changeKey, listKeys, removeKey } from '../../../domain/access/keys.js';
 import { once } from '../../../runtime/once.js';
 import type { KeyScope } from '../../../store/access/keys.js';
-import { invalidParam } from '../errors.js';
+import { invalidParam } from '../parameter-errors.js';
 import { flag, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { keyShape, listOf, writtenOf } from '../schemas/records.js';

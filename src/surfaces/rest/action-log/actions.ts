@@ -9,7 +9,7 @@ import { actionLines, LOG_FORMATS, listActions, storedActions } from '../../../d
 import { verifyLog } from '../../../domain/action-log/verify.js';
 import { previewUndo, requireUndo, undoChanges } from '../../../domain/undo/undo.js';
 import { ServiceError } from '../../../runtime/errors.js';
-import { invalidParam } from '../errors.js';
+import { invalidParam } from '../parameter-errors.js';
 import { csv, flag, int, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';

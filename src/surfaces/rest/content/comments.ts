@@ -12,7 +12,7 @@ import { z } from '../../../../schemas/zod.js';
 import { actOnComment, actOnCommentsInBulk } from '../../../domain/content/comment-actions.js';
 import { listComments, siteComments } from '../../../domain/content/comments.js';
 import { once } from '../../../runtime/once.js';
-import { missingParams } from '../errors.js';
+import { missingParams } from '../parameter-errors.js';
 import { ids, int, sitePath, text } from '../params.js';
 import { ofModule, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';

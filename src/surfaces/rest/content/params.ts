@@ -2,7 +2,7 @@
 
 import { z } from '../../../../schemas/zod.js';
 import { once } from '../../../runtime/once.js';
-import type { InnerCodes } from '../errors.js';
+import type { InnerCodes } from '../parameter-errors.js';
 import { csv, day, ids } from '../params.js';
 
 const none = <T>(): T[] => [];

@@ -17,7 +17,7 @@ import { searchFleet } from '../../../domain/fleet/search.js';
 import { DAYS_KEPT } from '../../../domain/monitoring/history.js';
 import { updatePlan } from '../../../domain/updates/fleet-plan.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
-import { invalidParam } from '../errors.js';
+import { invalidParam } from '../parameter-errors.js';
 import { csv, flag, ids, int, paging, text } from '../params.js';
 import { listRoute, type Route, route } from '../route.js';
 import {

@@ -22,7 +22,7 @@ import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { adminLogin as loginTo } from '../../../domain/updates/safe/admin-login.js';
 import { liftQuarantine, quarantinedVersions, setQuarantineScope } from '../../../domain/updates/safe/quarantine.js';
 import { rollBack, siteSnapshots as snapshotsOf } from '../../../domain/updates/safe/roll-back.js';
-import { safeUpdateSite } from '../../../domain/updates/safe/safe-update.js';
+import { safeUpdateSite } from '../../../domain/updates/safe/safe-update-site.js';
 import { siteGuard as guardOf, installGuard, removeGuard } from '../../../domain/updates/safe/site-guard.js';
 import { safeUpdateHistory } from '../../../domain/updates/safe/update-history.js';
 import { csv, flag, paging, slugs, text } from '../params.js';

@@ -9,7 +9,7 @@ import { GROUPS, type Group } from '../../../domain/settings/effects.js';
 import { type GroupView, readSettings, type SettingsChange } from '../../../domain/settings/settings.js';
 import { once } from '../../../runtime/once.js';
 import { costSettings } from '../costs/settings.js';
-import type { InnerCodes } from '../errors.js';
+import type { InnerCodes } from '../parameter-errors.js';
 import { type Route, route } from '../route.js';
 import { backups } from './backups.js';
 import { changedMessage } from './stored-only.js';

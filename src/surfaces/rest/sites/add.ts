@@ -10,7 +10,7 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import { ownMember } from '../../../runtime/own-member.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
-import { invalidParam } from '../errors.js';
+import { invalidParam } from '../parameter-errors.js';
 import { flag, ids, int, text } from '../params.js';
 
 export const addSiteParams = once(() =>

@@ -9,7 +9,7 @@ import type { Ctx } from '../../../domain/context.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
-import { invalidParam } from '../errors.js';
+import { invalidParam } from '../parameter-errors.js';
 import { cleared, csv, flag, ids, int, int01, text } from '../params.js';
 import { changedMessage } from '../settings/stored-only.js';
 import { linkInRestWords } from './add.js';

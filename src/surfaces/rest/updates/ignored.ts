@@ -9,7 +9,7 @@ import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
-import type { ItemError } from '../errors.js';
+import type { ItemError } from '../parameter-errors.js';
 import { slugs } from '../params.js';
 import type { Route } from '../route.js';
 import { slugErrors, writtenOf } from '../schemas/records.js';

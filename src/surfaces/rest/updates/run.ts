@@ -12,7 +12,7 @@ import { isoTime } from '../../../runtime/iso-time.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { Narrowing } from '../../../store/updates/filters.js';
-import type { ItemError } from '../errors.js';
+import type { ItemError } from '../parameter-errors.js';
 import { text } from '../params.js';
 import type { RouteAnswer } from '../route.js';
 

@@ -21,7 +21,7 @@ import { runMember, updateOn } from '../runs/call.js';
 import { onlyFailed } from '../runs/failed-items.js';
 import { recorded, recordPlan } from '../runs/record.js';
 import { isBelow } from './looked-pages.js';
-import { runSafely } from './run.js';
+import { runSafely } from './update-items.js';
 
 /** Maximum number of lines of guidance. */
 const GUIDANCE = 5;

@@ -35,7 +35,7 @@ import { lookBefore, seenIn } from './look-at-pages.js';
 import { isInside } from './looked-pages.js';
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
 import { checkBefore, checkMore, loadAdmin } from './probe.js';
-import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
+import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './run-state.js';
 import { isCovered, openSandbox, type Sandbox, unseenIn, workingOf } from './sandbox.js';
 import { findShop, pagesOfShop, shopBefore } from './shop.js';
 import { disarm, keepOldVersion } from './snapshot.js';
