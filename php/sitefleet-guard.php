@@ -1028,7 +1028,7 @@ class Sitefleet_Guard {
 		foreach ( is_array( $kept ) ? $names : array() as $name ) {
 			$text = isset( $paths[ $name ] ) ? @file_get_contents( $paths[ $name ] ) : null;
 			$mode = isset( $paths[ $name ] ) ? fileperms( $paths[ $name ] ) & 0777 : 0;
-			// What could not be put back again is left.
+			// What could not be restored if it does not help is left as it is.
 			if ( false !== $text && $this->mend_file( $name, $kept ) ) $broken[ $name ] = null === $text ? null : array( 'text' => base64_encode( $text ), 'mode' => $mode );
 		}
 		if ( ! $broken ) return;
