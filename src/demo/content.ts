@@ -1,5 +1,5 @@
 import { generateLog } from './change-log.js';
-import { FAMILIES, PAGE_TITLES, POST_TITLES, REMARKS } from './plugins.js';
+import { FAMILIES, PAGE_TITLES, POST_TITLES, REMARKS } from './names.js';
 import type { Random } from './random.js';
 import type { CommentState, CommentStatus, PluginState, PostState, SiteAction, SiteState, UserState } from './state.js';
 

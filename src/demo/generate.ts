@@ -1,6 +1,7 @@
 import { generateContent } from './content.js';
 import { generatePlugins, generateThemes } from './inventory.js';
-import { GIVEN, WP_VERSION } from './plugins.js';
+import { GIVEN } from './names.js';
+import { WP_VERSION } from './plugins.js';
 import { mixSeed, Random } from './random.js';
 import type { SiteState, TranslationState, UserState } from './state.js';
 

@@ -1,6 +1,6 @@
 /** The past of the simulated sites before the demo started: outages, response times, updates. */
 
-import { BUSINESSES } from './plugins.js';
+import { BUSINESSES } from './names.js';
 import { mixSeed, Random } from './random.js';
 import type { DemoSite } from './site.js';
 

@@ -2,9 +2,10 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Faults } from './faults.js';
 import { generateSite } from './generate.js';
 import type { GuardState } from './guard/types.js';
+import { BUSINESSES, FAMILIES, GIVEN } from './names.js';
 import type { CompleteOptions } from './options.js';
 import type { Params } from './params.js';
-import { BUSINESSES, CHILD_SLUG, CHILD_VERSION, FAMILIES, GIVEN } from './plugins.js';
+import { CHILD_SLUG, CHILD_VERSION } from './plugins.js';
 import { mixSeed, Random } from './random.js';
 import type { SiteState } from './state.js';
 
