@@ -20,8 +20,8 @@ import { createPages, type Pages } from '../surfaces/page/pages.js';
 import { createReference } from '../surfaces/page/reference.js';
 import { createSessionRoutes, type SessionRouteParts } from '../surfaces/page/session-routes.js';
 import { createRestApp } from '../surfaces/rest/app.js';
+import { restEnvelope } from '../surfaces/rest/errors.js';
 import { routes } from '../surfaces/rest/index.js';
-import { restEnvelope } from '../surfaces/rest/respond.js';
 
 export interface HttpAppParts {
   config: Config;

@@ -21,6 +21,7 @@ import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
 import { utf8 } from '../http/utf8.js';
+import { failed } from './errors.js';
 import { askedDigest, heldRevisions } from './etag.js';
 import { membersOf } from './fields.js';
 import { readInput } from './input.js';
@@ -29,7 +30,7 @@ import { createMatcher, type Match, type Matcher } from './match.js';
 import { openApi } from './openapi.js';
 import { routeCall } from './perform.js';
 import { createRateLimit, type RateLimit } from './rate-limit.js';
-import { answered, failed, type HeaderFields, type RestContext } from './respond.js';
+import { answered, type HeaderFields, type RestContext } from './respond.js';
 import type { Route } from './route.js';
 import { parseParams } from './validate.js';
 

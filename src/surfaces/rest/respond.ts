@@ -1,7 +1,6 @@
-/** HTTP responses: the envelope, count headers, ETags, and errors (REST §2). */
+/** Successful answers: the envelope, count headers, and ETags (REST §2). */
 
 import type { Context } from 'hono';
-import { errorBody, type ServiceError } from '../../runtime/errors.js';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { endOfPath, pathOf } from '../http/request-url.js';
@@ -9,7 +8,7 @@ import { holdsTag, tagOfRevision, tagOfText } from './etag.js';
 import { askedFields, pickFields } from './fields.js';
 import { jsonOf } from './json-text.js';
 import type { AnswerFile, Route, RouteAnswer } from './route.js';
-import { answerInRoutes, errorInRoutes } from './route-names.js';
+import { answerInRoutes } from './route-names.js';
 
 export type RestContext = Context<HttpEnv>;
 
@@ -137,21 +136,3 @@ function otherThanPage(url: string, query: URLSearchParams): string {
   others.delete('page');
   return others.toString();
 }
-
-/** The response to an error, with the headers of its status. @param headers those that are already set */
-export function failed(error: ServiceError, headers: HeaderFields): Response {
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="svc"';
-  if (typeof error.data.retry_after === 'number') headers['retry-after'] = String(error.data.retry_after);
-  if (Array.isArray(error.data.allow)) headers.allow = error.data.allow.join(', ');
-  headers['content-type'] = 'application/json';
-  return new Response(JSON.stringify({ success: 0, ...errorInRoutes(errorBody(error)) }), {
-    status: error.status,
-    headers,
-  });
-}
-
-/** Wraps errors for requests that are refused before they reach this way in. */
-export const restEnvelope = {
-  owns: (path: string) => path.startsWith('/v2/'),
-  wrap: (error: ServiceError) => failed(error, {}),
-};
