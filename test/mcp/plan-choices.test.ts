@@ -42,18 +42,24 @@ async function onOffer(): Promise<Map<number, number>> {
 }
 
 describe('sites that are left out', () => {
-  it('by client and by site are not planned, and counted with the reason', async () => {
+  it('by client, tag and site are not planned, and counted with the reason', async () => {
     const offers = await onOffer();
     const of = (ids: number[]) => ids.reduce((sum, id) => sum + (offers.get(id) ?? 0), 0);
     const having = (ids: number[]) => ids.filter((id) => offers.has(id));
-    const plan = await tool('plan-updates', { exclude_client_ids: [1], exclude_sites: [5], per_page: 50 });
-    const left = [1, 2, 5];
+    const plan = await tool('plan-updates', {
+      exclude_client_ids: [1],
+      exclude_tag_ids: [1],
+      exclude_sites: [5],
+      per_page: 50,
+    });
+    const left = [1, 2, 4, 5];
     expect(plan.updates).toBe(of([...offers.keys()].filter((id) => !left.includes(id))));
     expect(plan.items.filter(({ site_id }: Answer) => left.includes(site_id))).toEqual([]);
     expect(plan.left_out).toEqual(
       expect.arrayContaining([
         { reason: 'excluded_client', updates: of([1, 2]), sites: having([1, 2]).length, site_ids: having([1, 2]) },
-        ...(having([5]).length === 0 ? [] : [{ reason: 'excluded_site', updates: of([5]), sites: 1, site_ids: [5] }]),
+        ...having([4]).map((id) => ({ reason: 'excluded_tag', updates: of([id]), sites: 1, site_ids: [id] })),
+        ...having([5]).map((id) => ({ reason: 'excluded_site', updates: of([id]), sites: 1, site_ids: [id] })),
       ]),
     );
     expect(plan.summary).toContain(`${of([1, 2])} excluded client`);

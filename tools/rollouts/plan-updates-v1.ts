@@ -13,9 +13,9 @@ export default defineOperation({
   effect: 'read',
   live: true,
 
-  input: () => z.object({ ...planInput(), ...paging(10, 50) }).omit({ exclude_tag_ids: true }),
+  input: () => z.object({ ...planInput(), ...paging(10, 50) }),
 
   output: planShape,
 
-  handle: ({ page, per_page, ...input }, ctx) => planUpdatesOf(ctx, { ...input, exclude_tag_ids: [] }, page, per_page),
+  handle: ({ page, per_page, ...input }, ctx) => planUpdatesOf(ctx, input, page, per_page),
 });
