@@ -36,6 +36,10 @@ async function state(): Promise<string> {
     all('SELECT id, name, email, phone, city, note, suspended FROM client ORDER BY id'),
     all('SELECT site_id, type, slug, version FROM ignored_update ORDER BY 1, 2, 3, 4'),
     all('SELECT type, slug, version, until FROM ignored_everywhere ORDER BY 1, 2, 3'),
+    // A monitor without settings of its own has no row until it is first changed.
+    all(
+      'SELECT site_id, active, interval_min, timeout_s, maxretries, type, method, expected_status, keyword FROM monitor WHERE coalesce(active, interval_min, timeout_s, maxretries, type, method, expected_status, keyword) IS NOT NULL ORDER BY site_id',
+    ),
   ]);
   const settings = await app.db.all("SELECT key, value FROM setting WHERE key LIKE 'general.%' ORDER BY key");
   return createHash('sha256')
@@ -156,6 +160,20 @@ describe('what is restored as it was', () => {
     await thereAndBack(() => app.call('suspend-client', ref));
     await thereAndBack(() => app.safely('delete-client', { ...ref, confirm: true }));
     await app.safely('unsuspend-site', one);
+  });
+
+  it('the own settings of monitors, and that they follow the global ones', async () => {
+    await app.call('update-monitors', { site_ids_or_domains: [2], interval: 10 });
+    const { plan } = await thereAndBack(() =>
+      app.call('update-monitors', {
+        site_ids_or_domains: [1, 2],
+        ...{ active: false, type: 'keyword', keyword: 'Welcome' },
+        follow: ['interval'],
+      }),
+    );
+    const shown = plan.undo.filter(({ site_id }: Answer) => site_id === 2);
+    expect(shown).toMatchObject(['active', 'interval', 'type', 'keyword'].map((field) => ({ kind: 'monitor', field })));
+    expect(shown.find(({ field }: Answer) => field === 'interval')).toMatchObject({ now: 'null', back_to: '10' });
   });
 
   it('a suspension, and its end', async () => {

@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'site guard-removed': 'install-site-guard-v1 installs the guard again.',
   'plugin installed': 'delete-site-plugins-v1 removes the plugin.',
   'theme installed': 'delete-site-themes-v1 removes the theme.',
-  'monitor updated': again('change the monitor again.'),
+  'monitor updated': 'Maintenance is not restored: set or end it with the monitor.',
   'audit updated': again('choose the audits again.'),
   'domain updated': again('enter the dates again, or look the domain up.'),
   'record added': 'Delete the records of this segment to remove it.',

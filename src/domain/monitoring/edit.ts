@@ -2,6 +2,7 @@
 
 import type { ProbeTiming } from '../../outbound/probe/probe.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import { changesOf } from '../action-log/fields.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { editSettings, wrongField } from '../settings/settings.js';
@@ -13,6 +14,7 @@ import {
   effectiveSettings,
   followedSettings,
   type MonitorSettings,
+  ownSettings,
   SETTING_COLUMNS,
   settingsView,
 } from './settings.js';
@@ -31,14 +33,20 @@ export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChang
 }
 
 /** Stores what `changedMonitor` has made of a monitor. */
-export async function saveMonitor(ctx: Ctx, siteId: number, { global, columns }: ChangedMonitor): Promise<void> {
+export async function saveMonitor(ctx: Ctx, siteId: number, { row, global, columns }: ChangedMonitor): Promise<void> {
   await ctx.store.monitors.saveSettings(
     siteId,
     columns,
     { active: global.active ? 1 : 0, interval_min: global.interval },
     ctx.clock.now(),
   );
-  ctx.events.emit({ name: 'monitor.changed', site_id: siteId, facts: { fields: Object.keys(columns) } });
+  const [before, since] = [ownSettings(row), ownSettings({ ...row, ...columns })];
+  ctx.events.emit({
+    name: 'monitor.changed',
+    site_id: siteId,
+    facts: { fields: Object.keys(columns) },
+    changed: changesOf(before, since, Object.keys(since)),
+  });
 }
 
 type ChangedMonitor = Awaited<ReturnType<typeof changedMonitor>>;

@@ -50,6 +50,18 @@ export const SETTING_COLUMNS = {
   keyword: 'keyword',
 } as const;
 
+type SettingName = keyof typeof SETTING_COLUMNS;
+
+/** The settings of a monitor itself; null = it follows the global one. */
+export function ownSettings(own: MonitorOwnSettings): Record<SettingName, string | number | number[] | null> {
+  const { active, interval_min, timeout_s, maxretries, type, method, expected_status, keyword } = own;
+  const statuses = expected_status === null ? null : (JSON.parse(expected_status) as number[]);
+  return {
+    ...{ active, interval: interval_min, timeout: timeout_s, maxretries, type, method, keyword },
+    expected_status: statuses,
+  };
+}
+
 /** Names of the settings that a monitor takes from the global ones. */
 export function followedSettings(own: MonitorOwnSettings): string[] {
   return Object.entries(SETTING_COLUMNS).flatMap(([name, column]) => (own[column] === null ? [name] : []));

@@ -13,6 +13,7 @@ import { editPost } from '../content/post-edit.js';
 import { changePostStatus } from '../content/post-status.js';
 import { type Ctx, originOf } from '../context.js';
 import { actOnExtensions } from '../extensions/act.js';
+import { editMonitor, type MonitorChange } from '../monitoring/edit.js';
 import { installedBySlug } from '../sites/inventory.js';
 import { type LoadedSite, loadSite } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
@@ -88,6 +89,12 @@ export async function undoOnSite(
   await together(edits, () =>
     tryAll(ctx, edits, async (own) => editSite(own, await loadRecord(own, id), editOf(edits))),
   );
+  const watched = of(({ kind }) => kind === 'monitor');
+  await together(watched, () =>
+    tryAll(ctx, watched, (own) =>
+      editMonitor(own, id, Object.fromEntries(watched.map(({ field, back_to }) => [field, back_to])) as MonitorChange),
+    ),
+  );
   await each(
     of(({ field }) => field === 'ignored'),
     (own, { kind, slug, back_to }) =>
@@ -96,7 +103,7 @@ export async function undoOnSite(
   const { still, others } = await asPlanned(
     ctx,
     id,
-    of(({ field }) => ['version', 'active', 'theme'].includes(field)),
+    of(({ kind, field }) => kind !== 'monitor' && ['version', 'active', 'theme'].includes(field)),
   );
   progress.results.push(...others);
   await each(

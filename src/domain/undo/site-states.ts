@@ -9,6 +9,8 @@ import { findComments } from '../content/comment-actions.js';
 import { withLiveSite } from '../content/live-content.js';
 import { statusOf } from '../content/post-status.js';
 import type { Ctx } from '../context.js';
+import { monitorRow } from '../monitoring/monitors.js';
+import { ownSettings } from '../monitoring/settings.js';
 import { installedBySlug } from '../sites/inventory.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
 import { UPDATE_TYPES } from '../updates/results.js';
@@ -81,6 +83,10 @@ class Known {
     });
   }
 
+  async monitor(): Promise<Readonly<Record<string, unknown>>> {
+    return ownSettings(await this.#once('monitor', () => monitorRow(this.ctx, this.target.site.id)));
+  }
+
   snapshots() {
     return this.#once('snapshots', async () => (await siteSnapshots(this.ctx, this.target.site.id)).snapshots);
   }
@@ -103,6 +109,7 @@ async function stateOf(known: Known, newest: Change, oldest: Change, restored: R
   const { ctx, target } = known;
   const { site } = target;
   const { kind, slug, field } = newest;
+  if (kind === 'monitor') return { value: (await known.monitor())[field] };
   const tag = tagOf(field);
   if (tag !== null) {
     const value = (await known.tags()).has(tag);
