@@ -913,6 +913,7 @@ class Sitefleet_Guard {
 			unset( $known[ $one ] );
 		}
 		$this->put_json( 'before', $known );
+		if ( ! $known ) @unlink( "$this->store/outer.json" );
 	}
 
 	/** Encrypted, because wp-config.php has secrets; the file is sealed as all others are. */
@@ -1344,6 +1345,7 @@ class Sitefleet_Guard {
 			$orphan = preg_match( '/^[0-9a-f]{32}\.(bin|json)\z|\.tmp\z/', $file ) && ! isset( $keep[ $file ] );
 			$past   = preg_match( '/^before-([0-9a-f]{32})\.json\z/', $file, $found ) && ! isset( $known[ $found[1] ] );
 			$ended  = 0 === strpos( $file, 'update-' ) && @filemtime( "$this->store/$file" ) < time() - DAY_IN_SECONDS && ! $this->is_locked( $file );
+			$past   = $past || ( 'outer.json' === $file && ! $known );
 			if ( $lapsed || $orphan || $past || $ended ) @unlink( "$this->store/$file" );
 		}
 		// Folders made with other secrets or by an older guard: their files are no longer used.
