@@ -1,5 +1,5 @@
 /**
- * Runs the benchmarks: `npm run bench [-- --quick] [-- --only lists] [-- --json] [-- --gate]`. Every scenario
+ * Runs the benchmarks: `npm run bench [-- --quick] [-- --only lists] [-- --json] [-- --gate] [-- --only users --beside FOLDER]`. Every scenario
  * runs in its own process. It compares two things in turns, or gives CPU as a multiple of a fixed piece of work measured in the
  * same run, because results depend on the speed of the machine.
  */
@@ -30,6 +30,7 @@ function options() {
       out: { type: 'string' },
       child: { type: 'string' },
       dir: { type: 'string', default: '' },
+      beside: { type: 'string' },
     },
   });
   return values;
@@ -48,8 +49,9 @@ function chosen(only: readonly string[]): Scenario[] {
 }
 
 /** Runs one scenario in its own process, so that earlier scenarios have not warmed or filled anything. */
-function inChild(scenario: Scenario, { quick, dir }: Options): Promise<Outcome> {
+function inChild(scenario: Scenario, { quick, dir, beside }: Options): Promise<Outcome> {
   const args = ['--child', String(scenario.number), '--dir', dir, ...(quick ? ['--quick'] : [])];
+  if (beside !== undefined) args.push('--beside', beside);
   const child = fork(fileURLToPath(import.meta.url), args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: inherited(),
@@ -82,8 +84,8 @@ async function beChild(number: string, given: Options): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { quick, only, json, gate, out, child, dir } = options();
-  if (child !== undefined) return beChild(child, { quick, dir });
+  const { quick, only, json, gate, out, child, dir, beside } = options();
+  if (child !== undefined) return beChild(child, { quick, dir, beside });
   const say = (text: string) => process.stderr.write(`${text}\n`);
   const base = mkdtempSync(join(tmpdir(), 'sitefleet-bench-'));
   const outcomes: Outcome[] = [];
@@ -93,7 +95,7 @@ async function main(): Promise<void> {
       say(`${scenario.number} ${scenario.name}: ${scenario.title}`);
       const own = join(base, scenario.name);
       mkdirSync(own);
-      const outcome = await inChild(scenario, { quick, dir: own });
+      const outcome = await inChild(scenario, { quick, dir: own, beside });
       rmSync(own, { recursive: true });
       outcomes.push(outcome);
       if (outcome.error !== null) say(`  failed: ${outcome.error}`);

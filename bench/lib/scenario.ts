@@ -8,6 +8,8 @@ export interface Options {
   quick: boolean;
   /** Folder for databases and other files; the runner creates and removes it. */
   dir: string;
+  /** Folder of another checkout to measure beside this one; only `users` does. */
+  beside?: string | undefined;
 }
 
 /** The maximum or minimum of the ratio. */

@@ -30,14 +30,14 @@ interface Login {
 
 /**
  * Starts the server over `db` and waits until it announces itself. `known` is its login, if the database already has
- * users.
+ * users, and `program` that of another checkout.
  */
 export async function startServed(
   db: string,
   change: Readonly<Record<string, string>> = {},
   known?: Login,
+  program = fileURLToPath(new URL('../../../src/cli.js', import.meta.url)),
 ): Promise<Served> {
-  const program = fileURLToPath(new URL('../../../src/cli.js', import.meta.url));
   const child = spawn(process.execPath, [program, 'serve', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -87,14 +87,15 @@ export async function startServed(
   };
 }
 
-function firstLine<T>(child: ChildProcess): Promise<T> {
+/** The first line that a program prints, as JSON. */
+export function firstLine<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     let text = '';
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
       if (text.includes('\n')) resolve(JSON.parse(text) as T);
     });
-    child.once('exit', (code) => reject(new Error(`serve ended with ${code}.`)));
+    child.once('exit', (code) => reject(new Error(`${child.spawnargs.join(' ')} ended with ${code}.`)));
     child.once('error', reject);
   });
 }

@@ -10,6 +10,7 @@ import { scenario as atRest } from './22-at-rest.js';
 import { scenario as wrongLogins } from './23-wrong-logins.js';
 import { scenario as safeUpdate } from './24-safe-update.js';
 import { scenario as uptimeChecks } from './30-uptime-checks.js';
+import { scenario as users } from './40-users.js';
 
 export const scenarios: readonly Scenario[] = [
   mcp,
@@ -21,4 +22,5 @@ export const scenarios: readonly Scenario[] = [
   wrongLogins,
   safeUpdate,
   uptimeChecks,
+  users,
 ];

@@ -74,7 +74,7 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
   const brief = withinBudget({ ...found, needs_attention: [...found.needs_attention, ...approvals] });
   return {
     ...brief,
-    ...(guidance === undefined ? {} : { guidance: guidance.lines.map(short) }),
+    ...(guidance === undefined ? {} : { guidance: guidance.lines.map((text) => short(text)) }),
     ...(head === null ? {} : { log_head: `${head.id}:${head.hash}` }),
   };
 }
