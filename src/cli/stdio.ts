@@ -6,7 +6,7 @@ import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
 import { createLog } from '../runtime/telemetry/log.js';
 import { serveStdio } from '../surfaces/mcp/stdio.js';
-import { toolChoice, withToolChoice } from '../surfaces/mcp/tool-choice.js';
+import { toolChoice, withToolChoice } from '../surfaces/mcp/toolsets-header.js';
 import { assertWritable } from './file-access.js';
 import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';

@@ -29,7 +29,7 @@ import { CARD_CORS, CARD_PATHS, CARD_TYPE, serverCard } from './server-card.js';
 import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
 import { type Session, Sessions } from './sessions.js';
 import { isListenRequest, refusedListen, subscribeAll, subscribedUris } from './subscriptions.js';
-import { requestedTools, withToolChoice } from './tool-choice.js';
+import { requestedTools, withToolChoice } from './toolsets-header.js';
 
 export interface McpHttpParts {
   core: McpCore;

@@ -12,7 +12,7 @@ import type { Ctx } from '../../context.js';
 import { updateHandler } from '../handler.js';
 import type { UpdateParams } from '../params.js';
 import { queueRun } from '../runs/call.js';
-import { halt, judge } from './judge.js';
+import { halt, judge } from './halt-rules.js';
 import { countsWords } from './plan-words.js';
 import { isOpen, MINUTE_MS, type Rules } from './rules.js';
 

@@ -7,7 +7,7 @@ import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
 import { refusal } from '../plan.js';
 import type { ApplyError } from '../results.js';
-import { judge } from './judge.js';
+import { judge } from './halt-rules.js';
 import { isOpen, type Rules } from './rules.js';
 
 /**
