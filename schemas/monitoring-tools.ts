@@ -40,6 +40,19 @@ export const monitorEntry = once(() =>
   }),
 );
 
+/** How one site is monitored. */
+export const monitorSettingsShape = once(() =>
+  z.object({
+    active: z.boolean(),
+    interval: int().describe('Minutes.'),
+    timeout: int().describe('Seconds.'),
+    maxretries: int(),
+    type: z.string(),
+    keyword: z.string(),
+    global: z.array(z.string()).describe('These follow the global settings.'),
+  }),
+);
+
 export const CERTIFICATE_STATES = ['valid', 'expiring', 'expired', 'invalid', 'unknown'] as const;
 export const DOMAIN_STATES = ['valid', 'expiring', 'expired', 'unknown'] as const;
 

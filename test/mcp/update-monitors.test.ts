@@ -32,11 +32,27 @@ it('sets what is named, and nothing in a preview', async () => {
   expect((await stored(2)).interval_minutes).toBe(before);
   const { dry_run: _, needs_approval: _none, ...would } = preview;
   expect(await tool(change)).toEqual(would);
-  expect(would.changed[1]).toMatchObject({ site_id: 2, changes: expect.arrayContaining([`interval ${before} to 30`]) });
+  expect(would.changed[1]).toMatchObject({
+    site_id: 2,
+    changes: expect.arrayContaining([`interval ${before} (global) to 30`]),
+  });
   expect(await stored(2)).toMatchObject({ interval_minutes: 30, maxretries: 2 });
   expect(await tool(change)).toMatchObject({ total_changed: 0, total_unchanged: 2 });
   expect(await tool({ site_ids_or_domains: [2], follow: ['interval'] })).toMatchObject({ total_changed: 1 });
   expect(await stored(2)).toMatchObject({ interval_minutes: before, maxretries: 2 });
+});
+
+it('keeps what is set, although it is what the global setting is now, and says so of the site', async () => {
+  const { interval_minutes: global } = await stored(3);
+  const of = async (): Promise<Answer> =>
+    ((await client.call('svc-list-monitors-v1', { site_id_or_domain: 3 })).structuredContent as Answer).settings;
+  expect(await of()).toMatchObject({ interval: global, global: expect.arrayContaining(['interval', 'keyword']) });
+  const { changed } = await tool({ site_ids_or_domains: [3], interval: global });
+  expect(changed).toMatchObject([{ site_id: 3, changes: [`interval ${global} (global) to ${global}`] }]);
+  expect((await of()).global).not.toContain('interval');
+  expect(await tool({ site_ids_or_domains: [3], interval: global })).toMatchObject({ total_changed: 0 });
+  await tool({ site_ids_or_domains: [3], follow: ['interval'] });
+  expect((await of()).global).toContain('interval');
 });
 
 it('pauses checks for a time, and lets them go on', async () => {

@@ -67,6 +67,13 @@ export async function getMonitorBasic(ctx: Ctx, siteId: number) {
   return basic(await monitorRow(ctx, siteId), await monitoringDefaults(ctx));
 }
 
+/** How a site is monitored, and which settings follow the global ones. */
+export async function monitorSettings(ctx: Ctx, siteId: number) {
+  const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
+  const { active, interval, timeout, maxretries, type, keyword } = effectiveSettings(row, global);
+  return { active, interval, timeout, maxretries, type, keyword, global: followedSettings(row) };
+}
+
 /** One monitor with its settings, figures and the beats of the last 24 hours. */
 export async function getMonitor(ctx: Ctx, siteId: number) {
   const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);

@@ -52,6 +52,8 @@ export const SETTING_COLUMNS = {
 
 type SettingName = keyof typeof SETTING_COLUMNS;
 
+export const SETTING_NAMES = Object.keys(SETTING_COLUMNS) as readonly SettingName[];
+
 /** The settings of a monitor itself; null = it follows the global one. */
 export function ownSettings(own: MonitorOwnSettings): Record<SettingName, string | number | number[] | null> {
   const { active, interval_min, timeout_s, maxretries, type, method, expected_status, keyword } = own;
@@ -64,7 +66,7 @@ export function ownSettings(own: MonitorOwnSettings): Record<SettingName, string
 
 /** Names of the settings that a monitor takes from the global ones. */
 export function followedSettings(own: MonitorOwnSettings): string[] {
-  return Object.entries(SETTING_COLUMNS).flatMap(([name, column]) => (own[column] === null ? [name] : []));
+  return SETTING_NAMES.filter((name) => own[SETTING_COLUMNS[name]] === null);
 }
 
 /** Settings as they are read and written. */

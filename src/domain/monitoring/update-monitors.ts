@@ -7,6 +7,7 @@ import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { changedMonitor, type MonitorChange, maintain, saveMonitor } from './edit.js';
+import { ownSettings, SETTING_NAMES } from './settings.js';
 
 interface MonitorsInput extends MonitorChange {
   site_ids_or_domains: readonly SiteRef[];
@@ -62,10 +63,14 @@ async function changeOne(
   { minutes, dry_run }: { minutes: number | undefined; dry_run: boolean },
 ): Promise<string[]> {
   const changed = await changedMonitor(ctx, id, change);
-  const { before, after } = changed;
-  const changes = (Object.keys(after) as (keyof typeof after)[]).flatMap((name) => {
-    const [from, to] = [before[name], after[name]].map((value) => JSON.stringify(value));
-    return from === to ? [] : [`${name} ${from} to ${to}`];
+  const { row, columns, after, before } = changed;
+  const [own, owned] = [ownSettings(row), ownSettings({ ...row, ...columns })];
+  // One that is set to what the global settings are holds from now on, whatever becomes of those.
+  const changes = SETTING_NAMES.flatMap((name) => {
+    const inherits = (value: unknown) => (value === null ? ' (global)' : '');
+    const [from, to] = [JSON.stringify(before[name]), JSON.stringify(after[name])];
+    const isSame = JSON.stringify(own[name]) === JSON.stringify(owned[name]);
+    return isSame ? [] : [`${name} ${from}${inherits(own[name])} to ${to}${inherits(owned[name])}`];
   });
   if (changes.length > 0 && !dry_run) await saveMonitor(ctx, id, changed);
   if (minutes === undefined) return changes;
