@@ -207,6 +207,25 @@ describe('what is restored as it was', () => {
       await thereAndBack(() => app.call('moderate-comments', { ...one, comment_ids: [approved?.id], action }));
   });
 
+  it('a post that was written, even if it was published since: it goes to the trash', async () => {
+    const { posts } = app.site(0).state;
+    const { post_id } = await app.call('create-post', { ...one, post_title: 'Draft', post_content: 'x' });
+    const call = await lastCall();
+    const status = () => posts.find(({ id }) => id === post_id)?.status;
+    expect(status()).toBe('draft');
+    const since = new Date(app.clock.now()).toISOString();
+    await app.call('set-post-status', { ...one, post_id, step: 'publish' });
+    expect(status()).toBe('publish');
+    // By itself it is not what was changed last.
+    expect((await preview({ change_id: call })).errors).toMatchObject([{ code: 'svc_changed_since' }]);
+    const plan = await preview({ since });
+    expect(plan.undo).toMatchObject([{ kind: 'post', now: 'publish', caution: 'Moves the new post to the trash.' }]);
+    expect((await undo({ since, digest: plan.digest })).errors).toEqual([]);
+    expect(status()).toBe('trash');
+    expect((await undo({ since })).errors.map(({ code }: Answer) => code)).toContain('svc_already_undone');
+    expect(status()).toBe('trash');
+  });
+
   it('everything since a time, and an undo itself', async () => {
     const before = await state();
     app.clock.move(1_000);

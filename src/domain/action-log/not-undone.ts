@@ -54,7 +54,6 @@ const REASONS: Readonly<Record<string, string>> = {
   'job cancelled': 'A job that was cancelled does not go on: make the call again.',
   'client updated': again('update-client-v1 changes it.'),
   deleted: GONE,
-  created: 'set-post-status-v1 moves it to the trash.',
   'rolled-back':
     'A roll-back stays: what it removed may have broken the site. To update again, lift its quarantine with lift-quarantine-v1.',
 };

@@ -32,7 +32,12 @@ export async function createPost(
       create(ctx, connection, site.id, fields),
     );
     const { post_status } = made;
-    ctx.events.emit({ name: 'post.created', site_id: site.id, facts: { post_id: id, ...facts, post_status } });
+    ctx.events.emit({
+      name: 'post.created',
+      site_id: site.id,
+      facts: { post_id: id, ...facts, post_status },
+      changed: { post_status: [null, post_status] },
+    });
     await releaseLock(ctx, connection, id, made.edit_lock);
     return {
       post_id: id,

@@ -192,8 +192,10 @@ type Site = Awaited<ReturnType<typeof loadRecord>>;
 
 async function putPostBack(ctx: Ctx, site: Site, { slug, now, back_to }: Step): Promise<void> {
   const id = Number(slug);
-  const wanted = String(back_to);
+  // A new post goes to the trash.
+  const wanted = back_to === null ? 'trash' : String(back_to);
   let status = String(now);
+  if (status === wanted) return;
   const take = async (step: PostStep) => {
     status = (await changePostStatus(ctx, site, id, step)).post_status;
   };

@@ -67,10 +67,15 @@ export function planOf(changes: readonly Change[], states: ReadonlyMap<string, S
     else leave(change, 'svc_changed_since', `It was changed again since: it is ${shown(state.value)} now.`);
   }
   for (const { undone, start, end } of ways.values())
-    if (isSame(start, end) || values.isGoneAsBefore(undone[0] as Change))
+    if (isSame(start, end) || isInTrash(undone[0] as Change, start, end) || values.isGoneAsBefore(undone[0] as Change))
       for (const change of undone) leave(change, 'svc_already_undone', AS_BEFORE);
     else plan.steps.push(stepOf(undone, start, end));
   return plan;
+}
+
+/** A post that did not exist before, and is in the trash. */
+function isInTrash({ field }: Change, start: unknown, end: unknown): boolean {
+  return field === 'post_status' && start === 'trash' && end === null;
 }
 
 const AS_BEFORE = 'It is as it was before.';
@@ -157,6 +162,7 @@ export function cautionOf({ kind, field, back_to }: Step): string | undefined {
   if (field === 'record') return back_to === null ? `Deletes the ${kind}.` : undefined;
   if (field === 'version') return 'Restores the files; what the newer version changed in the database stays.';
   if (field === 'connected' && back_to === true) return 'Connects the site again.';
+  if (field === 'post_status' && back_to === null) return 'Moves the new post to the trash.';
   return /^(post|comment)_status$/.test(field) && /^(publish|approved?)$/.test(String(back_to))
     ? 'Visitors see it again.'
     : undefined;

@@ -121,7 +121,7 @@ async function stateOf(known: Known, newest: Change, oldest: Change, restored: R
   if (kind === 'site' && field === 'client_id') return ownerState(known, oldest.before as number | null, restored);
   if (kind === 'site' && isKept(field)) return { value: site[field] };
   if (field === 'ignored') return ignoredState(known, newest, oldest);
-  if (kind === 'post') return postState(known, slug);
+  if (kind === 'post') return postState(known, newest, oldest);
   if (kind === 'comment') {
     known.requireWritable();
     const comment = (await known.comments()).get(Number(slug));
@@ -152,12 +152,15 @@ async function ignoredState({ ctx, target }: Known, { kind, slug }: Change, { be
   return { value: rows.map(({ version }) => version) };
 }
 
-async function postState(known: Known, slug: string): Promise<State> {
+async function postState(known: Known, { slug, since }: Change, { before }: Change): Promise<State> {
   known.requireWritable();
   const post = await withLiveSite(known.ctx, known.target.site.id, 'read', (ctx, connection) =>
     statusOf(ctx, connection, Number(slug)),
   );
-  return post === null ? { reason: 'The site has no such post any more.' } : { value: post.post_status };
+  if (post === null) return { reason: 'The site has no such post any more.' };
+  // The trash is where a new post is taken back to.
+  const isTakenBack = before === null && post.post_status === 'trash' && since !== 'trash';
+  return { value: isTakenBack ? null : post.post_status };
 }
 
 /** By the last sync. */
