@@ -223,5 +223,6 @@ export const startShape = once(() =>
     protection: protectionTally().optional(),
     risks: riskTally().optional().describe('As they are now.'),
     unguarded_sites: count().optional().describe('Without a guard.'),
+    guidance: guidanceLines(),
   }),
 );

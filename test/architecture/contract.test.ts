@@ -171,7 +171,7 @@ const LIST_BYTES = 85_000;
 const TOOL_TOKENS = 600;
 /** A single tool whose filters replace many calls of others. */
 const SEARCH = 'svc/search-fleet-v1';
-const SEARCH_TOKENS = 1_000;
+const SEARCH_TOKENS = 1_050;
 /** The search, and the plan, whose input is all that a rollout does. */
 const LARGE = [SEARCH, 'svc/plan-updates-v1'].map(toolName);
 

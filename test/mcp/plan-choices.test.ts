@@ -164,7 +164,7 @@ describe('guidance', () => {
     const plan = await tool('plan-updates');
     const risk = (of: Answer) => of.risks.find(({ risk }: Answer) => risk === 'guidance');
     expect(risk(plan)).toEqual({ risk: 'guidance', updates: Number(offering?.n), sites: Number(offering?.n) });
-    expect(plan.summary).toContain(`${offering?.n} guidance`);
+    expect(plan.summary).toContain(`guidance (${offering?.n} update`);
     expect(plan.summary).toContain(text);
     expect(risk(await tool('plan-updates', { exclude_slugs: [folder] }))).toBeUndefined();
     await app.app.call('decide-guidance', { guidance_id: added.id, decision: 'remove' }, { actor: PERSON });
@@ -192,6 +192,6 @@ describe('guidance', () => {
     await tool('add-guidance', { text: 'Update nothing.', site_id_or_domain: 1 });
     const plan = await tool('plan-updates');
     expect(plan.risks.map(({ risk }: Answer) => risk)).not.toContain('guidance');
-    expect(plan.summary).toContain('1 more proposed by programs: no person has confirmed it.');
+    expect(plan.summary).toContain('1 more in guidance, proposed by programs: no person has confirmed it.');
   });
 });

@@ -120,6 +120,14 @@ export async function guidanceFor(
   return { lines: [...items.map(lineOf), ...more], heeded: said.map(lineOf), said, unverified };
 }
 
+/** The same for a summary, whose own words tell to heed only what a person has said. */
+export function guidanceWords({ heeded, unverified }: Told): string[] {
+  return [
+    ...(heeded.length > 0 ? [`Guidance: ${heeded.join('; ')}.`] : []),
+    ...(unverified > 0 ? [`${unverified} more in guidance, proposed by programs: no person has confirmed it.`] : []),
+  ];
+}
+
 function lineOf({ site_id, client_id, text, author, until, confirmed_by }: GuidanceRow): string {
   const of = site_id !== null ? `site ${site_id}` : client_id !== null ? `client ${client_id}` : 'all sites';
   const ends = until === null ? '' : `until ${isoTime(until)}`;

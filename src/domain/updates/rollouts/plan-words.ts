@@ -4,6 +4,9 @@ import type { RolloutItemState } from '../../../store/rollouts/rollouts.js';
 import { WEEKDAYS } from '../../monitoring/windows.js';
 import type { Rules } from './rules.js';
 
+/** Entries of guidance that a plan, or its start, shows. */
+export const GUIDANCE = 5;
+
 /** What would happen in which order, and when it stops. */
 export function wavesWords(
   updates: number,
@@ -52,10 +55,13 @@ export function protectionWords({ guard, reinstall, none }: Record<'guard' | 're
   return `Of ${all === 1 ? '1 update' : `${all} updates`} ${parts.join(', ')}.`;
 }
 
-/** `Risks: 3 major, 5 no guard.` */
-export function risksWords(risks: readonly { risk: string; updates: number }[]): string {
+/** `Risks: major (3 updates on 2 sites), no guard (25 updates on 5 sites).` */
+export function risksWords(risks: readonly { risk: string; updates: number; sites: number }[]): string {
   if (risks.length === 0) return '';
-  return `Risks: ${risks.map(({ risk, updates }) => `${updates} ${risk.replaceAll('_', ' ')}`).join(', ')}.`;
+  const words = risks.map(({ risk, updates, sites }) => {
+    return `${risk.replaceAll('_', ' ')} (${updates} ${updates === 1 ? 'update' : 'updates'} on ${sitesWord(sites)})`;
+  });
+  return `Risks: ${words.join(', ')}.`;
 }
 
 /** `Left out: 4 too young, 2 excluded site.` */

@@ -21,7 +21,7 @@ import { sentences } from '../../common/question.js';
 import type { Ctx } from '../../context.js';
 import { slugForms } from '../../extensions/names.js';
 import { limitsOf, narrowingOf, narrowSites, requireOwners, withinLimits } from '../../extensions/offer-filters.js';
-import { guidanceFor } from '../../guidance/guidance.js';
+import { guidanceFor, guidanceWords } from '../../guidance/guidance.js';
 import { WEEKDAYS } from '../../monitoring/windows.js';
 import { resolveSites } from '../../sites/resolve.js';
 import { allSites } from '../../sites/sites.js';
@@ -31,7 +31,7 @@ import { releasedAmong, releasedWords } from '../released.js';
 import { UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
-import { leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
+import { GUIDANCE, leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
 import {
   concernedBy,
   keysOf,
@@ -46,8 +46,6 @@ import type { Rules } from './rules.js';
 import { startAhead } from './start.js';
 import { canariesAsked, divided } from './waves.js';
 
-/** Entries of guidance that a plan shows. */
-const GUIDANCE = 5;
 const DAY_MS = 86_400_000;
 /** How long a plan can be started. */
 const LIFE_MS = DAY_MS;
@@ -101,17 +99,13 @@ export async function previewPlan(ctx: Ctx, input: PlanInput) {
 async function guidedView(ctx: Ctx, drawn: Drawn) {
   const guidance = await guidanceFor(ctx, [...new Set(drawn.items.map(({ site_id }) => site_id))], GUIDANCE);
   if (guidance === undefined) return { items: drawn.items, view: planView(drawn) };
-  const { lines, heeded, said, unverified } = guidance;
+  const { lines, said } = guidance;
   const concerned = concernedBy(drawn.items, said, drawn.clientOf);
   const items = drawn.items.map((item): Planned => {
     return concerned.has(item) ? { ...item, risks: [...item.risks, 'guidance'] } : item;
   });
   const view = planView({ ...drawn, items });
-  const summary = sentences(
-    view.summary,
-    heeded.length > 0 && `Guidance: ${heeded.join('; ')}.`,
-    unverified > 0 && `${unverified} more proposed by programs: no person has confirmed it.`,
-  );
+  const summary = sentences(view.summary, ...guidanceWords(guidance));
   return { items, view: { ...view, summary, guidance: lines } };
 }
 

@@ -5,9 +5,10 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { loggedStep } from '../../action-log/step.js';
 import { sentences } from '../../common/question.js';
 import { type Ctx, originOf, withOperation } from '../../context.js';
+import { guidanceFor, guidanceWords } from '../../guidance/guidance.js';
 import { releasedAmong, releasedWords } from '../released.js';
 import { advance } from './advance.js';
-import { protectionWords, risksWords, wavesWords } from './plan-words.js';
+import { GUIDANCE, protectionWords, risksWords, wavesWords } from './plan-words.js';
 import { keysOf, protectionCounts, protectionOf, riskCounts, withRisks } from './risks.js';
 import type { Rules } from './rules.js';
 
@@ -21,19 +22,22 @@ const START = 'svc/start-rollout-v1';
 /** What a start changes. */
 export const STARTING = { kind: 'rollouts', sites: 'planned' } as const;
 
-/** What a start would do, with its risks now. Throws as `startRollout`. */
+/** What a start would do, with its risks, and what to watch out for, now. Throws as `startRollout`. */
 export async function previewStart(ctx: Ctx, input: StartInput) {
   const { items, ...view } = await withProtection(ctx, input);
   const sites = [...new Set(items.map(({ site_id }) => site_id))];
   const { rolloutPlans } = ctx.store;
-  const [down, held, released] = await Promise.all([
+  const [down, held, released, guidance] = await Promise.all([
     rolloutPlans.down(sites),
     rolloutPlans.quarantined(),
     releasedAmong(ctx, items),
+    guidanceFor(ctx, sites, GUIDANCE),
   ]);
   const risks = riskCounts(withRisks(items, { down, elsewhere: keysOf(held), before: keysOf(released) }));
   const words = [view.summary, protectionWords(view.protection), risksWords(risks), ...releasedWords(released)];
-  return { ...view, summary: sentences(...words), risks };
+  if (guidance === undefined) return { ...view, summary: sentences(...words), risks };
+  const summary = sentences(...words, ...guidanceWords(guidance));
+  return { ...view, summary, risks, guidance: guidance.lines };
 }
 
 /** The same as far as an approval is bound to it: which sites are down comes and goes. Throws as `startRollout`. */
