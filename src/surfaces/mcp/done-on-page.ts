@@ -14,10 +14,25 @@ interface Topic {
 
 const TOPICS: readonly Topic[] = [
   {
-    what: 'API keys are made, changed and revoked',
+    what: 'API keys are made, changed and revoked, with the right to read, or to read and change; a key is for all sites, not for single clients,',
     path: '/access',
     page: 'Access',
-    asked: ['api key', 'access key', 'create key', 'new key', 'make key', 'revoke key', 'rotate key', 'api token'],
+    asked: [
+      'api key',
+      'access key',
+      'create key',
+      'new key',
+      'make key',
+      'revoke key',
+      'rotate key',
+      'api token',
+      'restrict key',
+      'limit key',
+      'read only key',
+      'key client',
+      'assistant access',
+      'access client',
+    ],
   },
   {
     what: 'Users of Sitefleet, their passwords and rights are set',
@@ -26,6 +41,7 @@ const TOPICS: readonly Topic[] = [
     asked: [
       'user sitefleet',
       'user dashboard',
+      'invite user',
       'invite colleague',
       'add colleague',
       'reset password',
