@@ -34,6 +34,7 @@ export default defineOperation({
       reports: z.array(
         z.object({
           site_id: z.number().int(),
+          name: z.string(),
           url: z.string(),
           text: z.string(),
           link: z.string().describe('The full report as a page; needs a login or an API key.'),

@@ -5,6 +5,7 @@
 import { SEGMENT_CONTENT, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { groupBy } from '../../runtime/group-by.js';
 import { wordpressTime } from '../../runtime/time-zones.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { listClientSites } from '../clients/clients.js';
@@ -60,11 +61,12 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
         const found = await reportsOf(ctx, site, { ...range, segments, format: 'normal' });
         const reports = withoutRepeated(found.reports);
         const text = [
-          ...reports.flatMap((report) => linesOf(report, single ? ROWS : 0)),
+          ...unknownLines(reports),
+          ...reports.flatMap((report) => (isUnknown(report) ? [] : linesOf(report, single ? ROWS : 0))),
           ...found.errors.map(({ segment, message }) => `${SEGMENT_CONTENT[segment]}: left out. ${message}`),
         ].join('\n');
         const link = linkOf(ctx, site, range, query.segments);
-        return { report: { site_id: site.id, url: site.url, text, link }, found: reports };
+        return { report: { site_id: site.id, name: site.name, url: site.url, text, link }, found: reports };
       } catch (error) {
         if (single || !(error instanceof ServiceError)) throw error;
         return { error: { site_id: site.id, code: error.code as string, message: error.message } };
@@ -75,7 +77,8 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
   const errors = outcomes.flatMap(({ error }) => error ?? []);
   const found = outcomes.flatMap((outcome) => (outcome.found === undefined ? [] : [outcome.found]));
   const totals = single || found.length === 0 ? {} : { totals: totalsOf(found, total) };
-  return { ...range, time_zone: zone, ...totals, not_known: await notKnownOf(ctx, found), reports, errors, total };
+  const not_known = [...periodNotKnown(found), ...(await notKnownOf(ctx, found))];
+  return { ...range, time_zone: zone, ...totals, not_known, reports, errors, total };
 }
 
 /** Segments that tell when something ends. */
@@ -127,6 +130,31 @@ function linkOf(ctx: Ctx, site: SiteRow, range: object, segments: readonly Segme
   const chosen = segments.length === 0 ? {} : { segments: segments.join(',') };
   return `${ctx.base_url}/v2/pro-reports/${site.id}/report?${new URLSearchParams({ ...range, ...chosen })}`;
 }
+
+/** Nothing is known of it in the period. */
+function isUnknown({ findings: { unwatched, values, sections } }: Report): boolean {
+  const known = values.some(
+    (value) => !RANGE.has(value.key) && !WINDOWS.test(value.key) && figureOf(value) !== undefined,
+  );
+  return unwatched !== undefined && !known && sections.every(({ count }) => (count ?? 0) === 0);
+}
+
+/** What is unknown for the same reason, in one line. */
+function unknownLines(reports: readonly Report[]): string[] {
+  const unknown = reports.filter(isUnknown);
+  if (unknown.length > 0 && unknown.length === reports.length && new Set(unknown.map(reasonOf)).size === 1)
+    return [`All of it: ${reasonOf(unknown[0] as Report)}`];
+  return [...groupBy(unknown, reasonOf)].map(
+    ([reason, of]) => `${of.map(({ segment }) => SEGMENT_CONTENT[segment]).join('; ')}: ${reason}`,
+  );
+}
+
+function reasonOf({ findings }: Report): string {
+  return findings.unwatched ?? '';
+}
+
+/** The range as asked, which is no figure. */
+const RANGE: ReadonlySet<string> = new Set(['startdate', 'enddate']);
 
 function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
   const values = findings.values.filter(({ key }) => !WINDOWS.test(key));
@@ -213,11 +241,21 @@ function totalsOf(all: readonly (readonly Report[])[], total: number): string {
   ].join(' ');
 }
 
-/** Of how many sites the period is not known as a whole. */
-function unwatchedOf(all: readonly (readonly Report[])[]): string[] {
-  const sites = all.filter((reports) =>
+function unwatchedSites(all: readonly (readonly Report[])[]): number {
+  return all.filter((reports) =>
     reports.some(({ segment, findings }) => findings.unwatched !== undefined && RECORD_SEGMENTS[segment] === undefined),
   ).length;
+}
+
+function periodNotKnown(all: readonly (readonly Report[])[]): string[] {
+  const sites = unwatchedSites(all);
+  const of = all.length === 1 ? '' : `: ${sites} of ${all.length} sites`;
+  return sites === 0 ? [] : [`the period, or a part of it${of}`];
+}
+
+/** Of how many sites the period is not known as a whole. */
+function unwatchedOf(all: readonly (readonly Report[])[]): string[] {
+  const sites = unwatchedSites(all);
   if (sites === 0) return [];
   const which = sites === all.length ? `all ${sites}` : `${sites} of ${all.length}`;
   return [`Of ${which} sites this period is not known, or only a part of it: they were not watched then.`];
