@@ -19,7 +19,7 @@ export async function startChromium(): Promise<Browser | null> {
 }
 
 /** Without a change of the view for so long, it is complete. */
-const STILL_MS = 1_000;
+const STILL_MS = 600;
 
 /** Opens a view once in a fresh browser session (`cold`), then again in the same (`warm`). */
 export async function viewTimes(

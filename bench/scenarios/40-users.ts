@@ -13,7 +13,7 @@ import { INITIALIZE, INITIALIZED, message, modernExchange } from '../lib/mcp-wir
 import { memoryOf } from '../lib/process.js';
 import { figure, type Measure, type Scenario } from '../lib/scenario.js';
 import { cpuOf, type Served, shareOf, startServed } from '../lib/served.js';
-import { median, rounded } from '../lib/stats.js';
+import { median, quantile, rounded } from '../lib/stats.js';
 import { StdioProcess, stdioOurs } from '../lib/stdio.js';
 import { startChromium, viewTimes } from '../lib/view-times.js';
 
@@ -110,7 +110,7 @@ async function pages(sides: readonly Checkout[], dir: string): Promise<Measure[]
   ]);
   try {
     return await withServers(sides, dir, 5_000, (servers) =>
-      inTurns(sides, 5, rows, async (_side, index) => {
+      inTurns(sides, 3, rows, async (_side, index) => {
         const found: Record<string, number> = {};
         for (const view of VIEWS) {
           const { cold, warm } = await viewTimes(browser, servers[index] as Served, view);
@@ -131,24 +131,51 @@ const READS: readonly [name: string, tool: string, input: object, atMost: number
   ['search-fleet, group_by php', 'svc-search-fleet-v1', { group_by: 'php' }, 5],
 ];
 
-/** Reads of 10,000 sites over MCP, one after the other. */
+/** Reads of 10,000 sites over MCP, one after the other, and how long short calls wait beside the brief. */
 function largeFleet(sides: readonly Checkout[], dir: string): Promise<Measure[]> {
   const rowOf = (name: string) => `${name} of 10,000 sites, ms`;
+  const beside = { name: 'a short call beside the brief of 10,000 sites, p95 in ms', atMost: 10 };
   const rows: Row[] = READS.map(([name, , , atMost]) => ({
     name: rowOf(name),
     ...(atMost === undefined ? {} : { atMost }),
   }));
   return withServers(sides, dir, 10_000, (servers) =>
-    inTurns(sides, 7, rows, async (_side, index) => {
+    inTurns(sides, 5, [...rows, beside], async (_side, index) => {
       const { url, api_key } = servers[index] as Served;
       const found: Record<string, number> = {};
       for (const [name, tool, input] of READS) {
         const exchange = modernExchange('/mcp', `Bearer ${api_key}`, 'tools/call', { name: tool, arguments: input });
         found[rowOf(name)] = await timeOf(url, exchange);
       }
+      found[beside.name] = await waitBesideBrief(url, `Bearer ${api_key}`);
       return found;
     }),
   );
+}
+
+/** Milliseconds: how long short calls take while one brief follows the other. */
+async function waitBesideBrief(url: string, authorization: string): Promise<number> {
+  const exchange = modernExchange('/mcp', authorization, 'tools/call', {
+    name: 'svc-get-fleet-brief-v1',
+    arguments: {},
+  });
+  const connection = await Connection.open(url);
+  const short = wireOf(new URL(url).host, { method: 'GET', path: '/v2/tags', headers: { authorization } });
+  let over = false;
+  const briefs = (async () => {
+    for (let call = 0; call < 10; call++) checked(await ask(url, exchange));
+  })().finally(() => {
+    over = true;
+  });
+  const waits: number[] = [];
+  while (!over) {
+    const began = performance.now();
+    checked(await connection.send(short));
+    waits.push(performance.now() - began);
+  }
+  await briefs;
+  connection.close();
+  return quantile(waits, 0.95);
 }
 
 /** Milliseconds of a call: the median of some, once it is warm. */
