@@ -114,11 +114,11 @@ export async function undoOnSite(
   for (const group of switchGroups(switches)) await together(group, () => switchGroup(ctx, id, group));
   await each(
     of(({ kind }) => kind === 'post'),
-    async (own, step) => putPostBack(own, await loadRecord(own, id), step),
+    async (own, step) => restorePost(own, await loadRecord(own, id), step),
   );
   await each(
     of(({ kind }) => kind === 'comment'),
-    async (own, step) => putCommentBack(own, await loadRecord(own, id), step),
+    async (own, step) => restoreComment(own, await loadRecord(own, id), step),
   );
   await each(
     of(({ field, back_to }) => field === 'suspended' && back_to === true),
@@ -190,7 +190,7 @@ async function switchGroup(ctx: Ctx, id: number, group: readonly Step[]): Promis
 
 type Site = Awaited<ReturnType<typeof loadRecord>>;
 
-async function putPostBack(ctx: Ctx, site: Site, { slug, now, back_to }: Step): Promise<void> {
+async function restorePost(ctx: Ctx, site: Site, { slug, now, back_to }: Step): Promise<void> {
   const id = Number(slug);
   // A new post goes to the trash.
   const wanted = back_to === null ? 'trash' : String(back_to);
@@ -217,7 +217,7 @@ const COMMENT_STEPS: Record<CommentStatus, Partial<Record<CommentStatus, Comment
   trash: { approved: 'restore', pending: 'restore', spam: 'restore' },
 };
 
-async function putCommentBack(ctx: Ctx, site: Site, { slug, now, back_to }: Step): Promise<void> {
+async function restoreComment(ctx: Ctx, site: Site, { slug, now, back_to }: Step): Promise<void> {
   const wanted = back_to as CommentStatus;
   let status = now as CommentStatus;
   // Out of the trash, or of spam, a comment comes back as WordPress remembers it.

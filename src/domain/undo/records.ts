@@ -108,9 +108,9 @@ export async function undoRecords(ctx: Ctx, steps: readonly Step[]): Promise<Ste
   for (const step of steps.filter(({ field, back_to }) => field === 'record' && back_to !== null))
     results.push(...(await tryAll(ctx, [step], (own) => restore(own, step))));
   for (const group of together(steps.filter(({ field }) => field !== 'record' && field !== 'suspended')))
-    results.push(...(await tryAll(ctx, group, (own) => putBack(own, group))));
+    results.push(...(await tryAll(ctx, group, (own) => restoreFields(own, group))));
   for (const step of steps.filter(({ field, back_to }) => field === 'suspended' && back_to !== true))
-    results.push(...(await tryAll(ctx, [step], (own) => putSuspensionBack(own, step))));
+    results.push(...(await tryAll(ctx, [step], (own) => restoreSuspension(own, step))));
   return results;
 }
 
@@ -118,7 +118,7 @@ export async function undoRecords(ctx: Ctx, steps: readonly Step[]): Promise<Ste
 export async function undoRecordsLast(ctx: Ctx, steps: readonly Step[]): Promise<StepResult[]> {
   const results: StepResult[] = [];
   for (const step of steps.filter(({ field, back_to }) => field === 'suspended' && back_to === true))
-    results.push(...(await tryAll(ctx, [step], (own) => putSuspensionBack(own, step))));
+    results.push(...(await tryAll(ctx, [step], (own) => restoreSuspension(own, step))));
   for (const step of steps.filter(({ field, back_to }) => field === 'record' && back_to === null))
     results.push(...(await tryAll(ctx, [step], (own) => removeUnused(own, step))));
   return results;
@@ -144,7 +144,7 @@ function restore(ctx: Ctx, { kind, slug, back_to }: Step): Promise<void> {
   return kind === 'tag' ? restoreTag(ctx, id, back_to as TagRecord) : restoreClient(ctx, id, back_to as ClientRecord);
 }
 
-async function putBack(ctx: Ctx, steps: readonly Step[]): Promise<unknown> {
+async function restoreFields(ctx: Ctx, steps: readonly Step[]): Promise<unknown> {
   const { kind, slug, name, field, back_to } = steps[0] as Step;
   if (field === 'everywhere')
     return restoreIgnoredEverywhere(ctx, { type: kind as IgnorableType, slug, name }, back_to as IgnoredUntil[]);
@@ -159,7 +159,7 @@ async function putBack(ctx: Ctx, steps: readonly Step[]): Promise<unknown> {
   return updateClient(ctx, Number(slug), input);
 }
 
-function putSuspensionBack(ctx: Ctx, { slug, back_to, sites }: Step): Promise<unknown> {
+function restoreSuspension(ctx: Ctx, { slug, back_to, sites }: Step): Promise<unknown> {
   const mark = back_to === true ? suspendClient : unsuspendClient;
   return mark(ctx, Number(slug), sites ?? []);
 }

@@ -27,7 +27,7 @@ export function tooLong(schema: z.ZodTypeAny, value: unknown): z.ZodIssue[] {
     bounds.set(schema, bound);
   }
   const found: z.ZodIssue[] = [];
-  judge(value, bound, [], found);
+  findLong(value, bound, [], found);
   return found;
 }
 
@@ -36,14 +36,14 @@ const LONGEST_LIST = 10_000;
 
 type Path = (string | number)[];
 
-function judge(value: unknown, { text, member, members }: Bound, path: Path, found: z.ZodIssue[]): void {
+function findLong(value: unknown, { text, member, members }: Bound, path: Path, found: z.ZodIssue[]): void {
   if (typeof value === 'string') {
     if (text !== undefined && value.length > text + ROOM) found.push(issue(text, path));
   } else if (Array.isArray(value)) {
     if (member === undefined || value.length > LONGEST_LIST) return;
     for (let i = 0; i < value.length && found.length < MAX_ISSUES; i++) {
       path.push(i);
-      judge(value[i], member, path, found);
+      findLong(value[i], member, path, found);
       path.pop();
     }
   } else if (typeof value === 'object' && value !== null) {
@@ -51,7 +51,7 @@ function judge(value: unknown, { text, member, members }: Bound, path: Path, fou
       const bound = member ?? (members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined);
       if (bound === undefined) continue;
       path.push(name);
-      judge((value as Record<string, unknown>)[name], bound, path, found);
+      findLong((value as Record<string, unknown>)[name], bound, path, found);
       path.pop();
       if (found.length >= MAX_ISSUES) return;
     }

@@ -12,7 +12,7 @@ import type { Ctx } from '../../context.js';
 import { updateHandler } from '../handler.js';
 import type { UpdateParams } from '../params.js';
 import { queueRun } from '../runs/call.js';
-import { halt, judge } from './halt-rules.js';
+import { applyHaltRules, halt } from './halt-rules.js';
 import { countsWords } from './plan-words.js';
 import { isOpen, MINUTE_MS, type Rules } from './rules.js';
 
@@ -63,7 +63,7 @@ async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
     const reason = 'Every wave is done.';
     return tellEnd(ctx, { id, state: 'completed', reason }, () => rollouts.complete(id, reason, ctx.clock.now()));
   }
-  if (await judge(ctx, rollout, wave.wave)) return true;
+  if (await applyHaltRules(ctx, rollout, wave.wave)) return true;
   if (rollout.state !== 'running') return false;
   const rules = JSON.parse(rollout.rules) as Rules;
   if (wave.state === 'waiting') return beginWave(ctx, id, wave, rules);
@@ -72,7 +72,7 @@ async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
   // A clock that was set forward shortens no pause.
   if (ctx.clock.now() - ctx.clock.steps(soaked).forward < (wave.soak_until ?? 0)) return false;
   if (!(await isChecked(ctx, id, wave))) return false;
-  return (await judge(ctx, rollout, wave.wave)) || rollouts.endWave(id, wave.wave);
+  return (await applyHaltRules(ctx, rollout, wave.wave)) || rollouts.endWave(id, wave.wave);
 }
 
 /** Visits the sites of a wave that has soaked, as a job: whether all were visited, so that their state can be judged. */

@@ -8,7 +8,7 @@ import { UPDATE_TYPES } from '../results.js';
 import type { Rules } from './rules.js';
 
 /** Applies the rules to what has happened so far; true if the rollout does not go on. */
-export async function judge(ctx: Ctx, rollout: RolloutRow, wave: number): Promise<boolean> {
+export async function applyHaltRules(ctx: Ctx, rollout: RolloutRow, wave: number): Promise<boolean> {
   const { rollouts } = ctx.store;
   const { id } = rollout;
   const { halt_sites, halt_percent } = JSON.parse(rollout.rules) as Rules;

@@ -7,7 +7,7 @@ import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
 import { refusal } from '../plan.js';
 import type { ApplyError } from '../results.js';
-import { judge } from './halt-rules.js';
+import { applyHaltRules } from './halt-rules.js';
 import { isOpen, type Rules } from './rules.js';
 
 /**
@@ -19,7 +19,7 @@ export async function isItsTurn(ctx: Ctx, siteId: number, rolloutId: string): Pr
   const turn = await rollouts.turn(rolloutId, siteId, ctx.run_id);
   if (turn === undefined) return false;
   if (turn.begun === 1) return true;
-  if (turn.state === 'running' && !(await judge(ctx, turn, turn.wave))) {
+  if (turn.state === 'running' && !(await applyHaltRules(ctx, turn, turn.wave))) {
     const clock = (await rolloutPlans.clocks([siteId])).get(siteId);
     if (isOpen(JSON.parse(turn.rules) as Rules, clock, ctx.clock.now())) return true;
   }

@@ -109,7 +109,7 @@ async function lookAt(ctx: Ctx, target: LoadedSite, rows: readonly WatchedRow[])
   }));
   const done = await unlessBusy(ctx, site.id, async (held) => {
     if ((await ctx.store.safeChanges.open(site.id)).length > 0) return null;
-    return judge({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, guard, watched, late);
+    return finishLook({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, guard, watched, late);
   });
   return done !== null;
 }
@@ -136,7 +136,7 @@ function isItsOwn(fault: GuardFault, row: WatchedRow): boolean {
 }
 
 /** Looks at the site itself, twice if need be: what is met again is rolled back, the rest is told. */
-async function judge(
+async function finishLook(
   ctx: Ctx,
   target: LoadedSite,
   guard: SiteGuard,

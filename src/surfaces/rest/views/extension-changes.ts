@@ -42,7 +42,7 @@ export async function changePlugins(
 ): Promise<Outcome> {
   const before = await installedBySlug(ctx, target.site.id, 'plugin');
   const result = await actNow(ctx, target, { kind: 'plugin', action, slugs });
-  const outcome = await judged(ctx, target, 'plugin', before, result);
+  const outcome = await outcomeOf(ctx, target, 'plugin', before, result);
   requireSome(outcome, `svc_rest_${action}_plugins_action`, 'svc_rest_invalid_plugins_slugs');
   return outcome;
 }
@@ -54,7 +54,7 @@ export async function changePlugins(
 export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
   const before = await installedBySlug(ctx, target.site.id, 'theme');
   const result = await actNow(ctx, target, { kind: 'theme', action: 'delete', slugs });
-  const outcome = await judged(ctx, target, 'theme', before, result);
+  const outcome = await outcomeOf(ctx, target, 'theme', before, result);
   requireSome(outcome, 'svc_rest_delete_themes_action', 'svc_rest_invalid_themes_slugs');
   return outcome;
 }
@@ -85,7 +85,7 @@ export async function switchTheme(
   }
 }
 
-async function judged(
+async function outcomeOf(
   ctx: Ctx,
   target: LoadedSite,
   kind: ExtensionKind,
