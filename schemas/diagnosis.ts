@@ -68,6 +68,7 @@ export const diagnosis = once(() =>
       why: z.string(),
     }),
     not_known: z.array(z.string()),
+    advice: z.string().optional(),
     next: z.string().describe('The tool to call next, and its arguments.'),
   }),
 );

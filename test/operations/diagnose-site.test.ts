@@ -137,13 +137,17 @@ describe('diagnose-site', () => {
         /^cause: none is known: no change (is stored|to code is stored in the hour before it), of what this server did and of the log of the site/,
       ),
       'PHP errors: the site was never asked for a guard, which would record them; the error logs of the site are not read',
-      `what was changed on the site itself lately: no sync succeeded since ${synced}`,
+      `what was changed on the site itself lately: known up to its last sync, on ${synced}`,
     ]);
+    expect(other.advice).toMatch(
+      /^Look into PHP's error log .*svc-list-incidents-v1 has earlier outages; svc-acknowledge-incident-v1/,
+    );
     await app.service.store.guards.silent(3, app.clock.now(), true);
     expect((await diagnose(3)).not_known[1]).toMatch(
       /^PHP errors: no guard, which would record them, answered when .* 2026-/,
     );
     // A cause that is known is told as such.
+    expect(await diagnose(1)).not.toHaveProperty('advice');
     expect((await diagnose(1)).not_known.join()).not.toContain('cause:');
     await support.tool('acknowledge-incident', { incident_id: incident.id, note: 'The host was asked.' });
     expect(found(await diagnose(1), 'incident')).toHaveProperty(
@@ -258,7 +262,13 @@ describe('diagnose-site', () => {
     );
     const undone = { context: 'plugin', action: 'rolled-back', slug: SLUG, name: 'Shop', at };
     await app.service.store.actionLog.add([{ ...undone, site_id: 3, old_version: '3.0', new_version: '1.0' }]);
-    const [first] = (await diagnose(3)).changes;
+    const since = await diagnose(3);
+    expect(since.roll_back).toMatchObject({
+      possible: false,
+      why: expect.stringMatching(/^It was rolled back already, on 2026-/),
+    });
+    expect(since.next).not.toContain('roll-back');
+    const [first] = since.changes;
     expect(first.what).toMatch(/^Rolled back plugin: Shop .*: The front page answered HTTP 500\.$/);
   });
 

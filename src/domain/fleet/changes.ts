@@ -77,14 +77,15 @@ async function countChanges(ctx: Ctx, input: ChangeSearchInput, by: ChangeGroup)
 /** Sites whose changes are unknown, for the whole time or a part of it: they have no log of their own, or it begins later. */
 async function notKnown(ctx: Ctx, query: ChangeQuery): Promise<{ not_known?: string[] }> {
   if (!query.sources.includes('wpadmin') || !isOnSites(query)) return {};
-  const { sites, without, later, last_begins } = await ctx.store.changeSearch.coverage(query);
+  const { sites, without, later, first_begins, last_begins } = await ctx.store.changeSearch.coverage(query);
+  const at = (ms: number | null) => isoTime(Math.ceil(ms ?? 0));
   const of = (n: number) => `${n} of ${sites} ${sites === 1 ? 'site' : 'sites'}`;
   const said = [
     ...(without === 0 ? [] : [`${of(without)} told no log of what is changed on them, so that is unknown.`]),
     ...(later === 0
       ? []
       : [
-          `The logs of ${of(later)} begin after since, the last of them at ${isoTime(Math.ceil(last_begins ?? 0))}: what was changed on them before is unknown.`,
+          `The logs of ${of(later)} begin after since, between ${at(first_begins)} and ${at(last_begins)}: what was changed on them before is unknown.`,
         ]),
   ];
   return said.length === 0 ? {} : { not_known: said };

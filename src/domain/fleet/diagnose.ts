@@ -42,7 +42,8 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
   const changes = await changesBefore(ctx, site.id, since);
   const suspect = suspectOf(state, changes, since);
   const others = await othersOf(ctx, site, state, suspect);
-  const rollBack = rollBackOf(site, suspect);
+  const rollBack = rollBackOf(site, suspect, changes);
+  const unexplained = suspect === null && lacksCause(site, troubles);
   return {
     site: { id: site.id, url: site.url, name: site.name, status: site.status },
     red: troubles.length > 0,
@@ -58,15 +59,20 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
     others,
     roll_back: { possible: rollBack.possible, why: rollBack.why },
     not_known: [
-      ...(suspect === null && lacksCause(site, troubles) ? await causeNotKnown(ctx, site, since, changes) : []),
+      ...(unexplained ? await causeNotKnown(ctx, site, since, changes) : []),
       ...state.findings
         .filter(({ state: known }) => known === 'unknown')
         .map(({ matter, seen }) => `${matter}: ${cleanLine(seen, 80)}`),
       ...(ctx.config.modules.includes('logs') ? [] : ['what was changed on the site itself: the Logs module is off']),
     ],
+    ...(unexplained ? { advice: WITHOUT_CAUSE } : {}),
     next: nextCall(site, state, troubles, rollBack),
   };
 }
+
+/** What a person can do where nothing here tells why. */
+const WITHOUT_CAUSE =
+  "Look into PHP's error log on the site's server, or ask its host. list-incidents-v1 has earlier outages; acknowledge-incident-v1 says that somebody works on it.";
 
 /** What does not tell its own cause, as an expiry or a suspension does. */
 const CAUSED: ReadonlySet<SiteFinding['matter']> = new Set(['connection', 'uptime', 'incident', 'front_page']);
@@ -98,7 +104,8 @@ async function causeNotKnown(
       : guard.present === 1
         ? `only those around updates are read from its guard, which last answered on ${minute(guard.looked_at)}`
         : `no guard, which would record them, answered when the site was last asked on ${minute(guard.looked_at)}`;
-  const synced = site.last_sync === null ? 'it was never synced' : `no sync succeeded since ${minute(site.last_sync)}`;
+  const synced =
+    site.last_sync === null ? 'it was never synced' : `known up to its last sync, on ${minute(site.last_sync)}`;
   return [
     `cause: none is known: ${looked}`,
     `PHP errors: ${errors}; the error logs of the site are not read`,
@@ -250,12 +257,17 @@ const call = (name: string, input: object) => `svc-${name}-v1 ${JSON.stringify(i
 /** Advice repeats plain words of a site only: whatever else it calls a plugin or version may be meant for the model. */
 const plain = (...words: string[]) => words.every((word) => siteWord(word) === word);
 
-function rollBackOf(site: TaggedSite, suspect: Suspect | null): RollBack {
+function rollBackOf(site: TaggedSite, suspect: Suspect | null, changes: readonly FleetChangeRow[]): RollBack {
   const not = (why: string): RollBack => ({ possible: false, why, call: null });
   if (suspect === null) return not('No change is known that could be rolled back.');
   const { kind, action, slug, old_version, change } = suspect;
   if (site.suspended === 1 || site.disconnected > 0) return not('The site is not contacted in its present state.');
   if (site.on_trial === 1) return not('The site is on trial beside another dashboard, and is not changed.');
+  const back = changes.find(
+    (row) => row.action === 'rolled-back' && row.code === '' && row.kind === kind && row.slug === slug,
+  );
+  if (back !== undefined && back.new_value === old_version)
+    return not(`It was rolled back already, on ${isoTime(Math.round(back.at))}.`);
   const here = { site_id_or_domain: site.id };
   if (kind === 'plugin' && action === 'activated' && slug !== '')
     return {

@@ -76,8 +76,9 @@ export interface LogCoverage extends Row {
   sites: number;
   /** Of which there is none. */
   without: number;
-  /** Sites whose log begins after the time asked for, and when the last of them does, in milliseconds. */
+  /** Sites whose log begins after the time asked for, and when the first and the last of them do, in milliseconds. */
   later: number;
+  first_begins: number | null;
   last_begins: number | null;
 }
 
@@ -250,14 +251,15 @@ export function createChangeSearch(db: Db, aside: Reads) {
           `WITH begun AS MATERIALIZED (
              SELECT (SELECT min(c.created) FROM site_change c WHERE c.site_id = s.id) AS begins FROM site s WHERE 1${where.text})
            SELECT count(*) AS sites, count(*) FILTER (WHERE begins IS NULL) AS without, count(*) FILTER (WHERE begins > ?) AS later,
-             max(begins) FILTER (WHERE begins > ?) * 1000 AS last_begins FROM begun`,
+             min(begins) FILTER (WHERE begins > ?) * 1000 AS first_begins, max(begins) FILTER (WHERE begins > ?) * 1000 AS last_begins FROM begun`,
           ...where.args,
+          since,
           since,
           since,
         ),
       ]);
       const row = rows[0] as LogCoverage | undefined;
-      return row ?? { sites: 0, without: 0, later: 0, last_begins: null };
+      return row ?? { sites: 0, without: 0, later: 0, first_begins: null, last_begins: null };
     },
 
     /** The newest changes that fit. */

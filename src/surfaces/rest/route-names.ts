@@ -33,6 +33,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'list-clients': 'GET /v2/clients',
   'list-comments': 'GET /v2/comments',
   'list-guidance': 'GET /v2/guidance',
+  'list-incidents': 'GET /v2/incidents',
   'list-policies': 'GET /v2/policies',
   'list-posts': 'GET /v2/posts',
   'list-quarantined-versions': 'GET /v2/quarantine',
