@@ -12,6 +12,8 @@ import { z } from './zod.js';
 
 export const ROLLOUT_STATES = ['running', 'paused', 'completed', 'halted', 'aborted'] as const;
 export const WAVE_STATES = ['waiting', 'running', 'soaking', 'done'] as const;
+/** Of a rollout that has ended, also what did not come to its end, or never began. */
+const SHOWN_WAVE_STATES = [...WAVE_STATES, 'stopped', 'not_begun'] as const;
 /** Of a run's item, or: its site was not touched. */
 export const ROLLOUT_ITEM_STATES = ['untouched', ...RUN_ITEM_STATES] as const;
 export const ROLLOUT_ACTIONS = ['pause', 'resume', 'abort', 'approve_next_wave'] as const;
@@ -192,7 +194,7 @@ export const rolloutShape = once(() =>
     waves: z.array(
       z.object({
         wave: count(),
-        state: z.enum(WAVE_STATES),
+        state: z.enum(SHOWN_WAVE_STATES),
         sites: count(),
         updates: count(),
         counts: counts(),

@@ -35,9 +35,9 @@ describe('a bad version', () => {
     expect(undone).toHaveLength(CANARIES);
     expect(rollout.counts).toEqual({ rolled_back: CANARIES, untouched: SITES - CANARIES });
     expect(rollout.waves.map(({ sites, state }: { sites: number; state: string }) => [sites, state])).toEqual([
-      [CANARIES, 'running'],
-      ...NEXT.map((size) => [size, 'waiting']),
-      [SITES - SIZES.reduce((sum, size) => sum + size, 0), 'waiting'],
+      [CANARIES, 'stopped'],
+      ...NEXT.map((size) => [size, 'not_begun']),
+      [SITES - SIZES.reduce((sum, size) => sum + size, 0), 'not_begun'],
     ]);
     for (const { version } of app.plugins) expect(version).toBe('1.0');
     for (const [index, { guard }] of app.fleet.sites.entries()) {

@@ -210,7 +210,7 @@ function RolloutView({ id, known, host }: { id: string; known?: Rollout | undefi
         </p>
       )}
       {waves.map((wave) => (
-        <WaveCard key={wave.wave} wave={wave} over={next === ''} items={items} />
+        <WaveCard key={wave.wave} wave={wave} items={items} />
       ))}
       {total > items.length && <p class="muted">{say.more(items.length, total)}</p>}
       {troubles.slice(0, TROUBLES).map((item) => (
@@ -234,8 +234,7 @@ function siteOf(items: readonly Item[], { site_id, site_name, site_url }: Item):
   return repeats && site_url !== null ? `${site_name} (${plainUrl(site_url)})` : site_name;
 }
 
-function WaveCard({ wave, over, items }: { wave: Wave; over: boolean; items: readonly Item[] }) {
-  const stopped = over && (wave.state === 'running' || wave.state === 'soaking');
+function WaveCard({ wave, items }: { wave: Wave; items: readonly Item[] }) {
   const sites = new Map<number, Item[]>();
   for (const item of items)
     if (item.wave === wave.wave) sites.set(item.site_id, [...(sites.get(item.site_id) ?? []), item]);
@@ -246,11 +245,9 @@ function WaveCard({ wave, over, items }: { wave: Wave; over: boolean; items: rea
     <section class="card">
       <header>
         <h2>{title}</h2>
-        <Badge {...(stopped ? ROLLOUT.aborted : WAVE[wave.state])}>
-          {stopped ? say.rollout.stopped : say.rollout.waveState[wave.state]}
-        </Badge>
+        <Badge {...WAVE[wave.state]}>{say.rollout.waveState[wave.state]}</Badge>
       </header>
-      {wave.state !== 'waiting' && (
+      {wave.state !== 'waiting' && wave.state !== 'not_begun' && (
         <Progress done={bad + count('kept', 'skipped')} failed={bad} total={wave.updates} label={title} />
       )}
       <ul class="sites">

@@ -83,6 +83,7 @@ export const en = {
     'DELETE /v2/sites/{}/guard': '“Remove guard” on its page',
     'DELETE /v2/quarantine': '“Lift quarantine” on the page “Updates”',
     'GET /v2/guidance': 'the list “Guidance” on the page “Updates”',
+    'GET /v2/incidents': 'the incidents on the page of the site',
     'GET /v2/quarantine': 'the list “Quarantined” on the page “Updates”',
     'GET /v2/clients': 'the page “Clients”',
     'GET /v2/comments': 'the comments in WordPress',
@@ -604,8 +605,14 @@ export const en = {
     waits: 'Waits for approval',
     waveWaits: (wave: number) => `Wave ${wave} waits for your approval.`,
     waveTitle: (wave: number, sites: number) => `Wave ${wave}: ${plural(sites, 'site', 'sites')}`,
-    waveState: { waiting: 'Not begun', running: 'At work', soaking: 'Watched', done: 'Done' },
-    stopped: 'Stopped',
+    waveState: {
+      waiting: 'Not begun',
+      running: 'At work',
+      soaking: 'Watched',
+      done: 'Done',
+      stopped: 'Stopped',
+      not_begun: 'Not begun',
+    },
     /** The wave that is next or at work. */
     wave: {
       waiting: (wave: number, waves: number) => `Wave ${wave} of ${waves} begins.`,

@@ -27,6 +27,8 @@ export const WAVE: Readonly<Record<Wave['state'], { tone: Tone; icon: IconNode }
   running: { tone: 'busy', icon: LoaderCircle },
   soaking: { tone: 'warn', icon: Timer },
   done: { tone: 'good', icon: CheckCircle2 },
+  stopped: { tone: 'warn', icon: Hand },
+  not_begun: { tone: 'idle', icon: CircleDashed },
 };
 
 export const ITEM: Readonly<Record<ItemState, { tone: Tone; icon: IconNode }>> = {

@@ -24,7 +24,6 @@ import {
   ITEM,
   type RolloutItem as Item,
   ORDER,
-  ROLLOUT,
   WAVE,
   type Wave,
 } from './rollout-states.js';
@@ -103,13 +102,7 @@ export function Rollout() {
             ))}
             <Steer rollout={told} />
             {told.waves.map((wave) => (
-              <WaveCard
-                key={wave.wave}
-                wave={wave}
-                over={told.next === ''}
-                items={data.filter((item) => item.wave === wave.wave)}
-                all={data}
-              />
+              <WaveCard key={wave.wave} wave={wave} items={data.filter((item) => item.wave === wave.wave)} all={data} />
             ))}
             <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
             <Trouble items={data} />
@@ -131,7 +124,9 @@ function headlineOf(rollout: Entry): string {
   if (approval_wave !== null) return t.rollouts.waveWaits(approval_wave);
   if (state !== 'running') return t.rollouts.headline[state](next !== '');
   const current = waves.find((wave) => wave.state !== 'done');
-  if (current === undefined) return t.rollouts.state.completed;
+  // A rollout in progress has no wave in the last two states.
+  if (current === undefined || current.state === 'stopped' || current.state === 'not_begun')
+    return t.rollouts.state.completed;
   if (current.state !== 'soaking' || current.soak_until === null)
     return t.rollouts.wave[current.state](current.wave, waves.length);
   return t.rollouts.soaks(
@@ -229,14 +224,12 @@ function Steer({ rollout }: { rollout: Entry }) {
 
 interface WaveProps {
   wave: Wave;
-  over: boolean;
   items: readonly Item[];
   /** Of all waves: names may repeat in another one. */
   all: readonly Item[];
 }
 
-function WaveCard({ wave, over, items, all }: WaveProps) {
-  const stopped = over && (wave.state === 'running' || wave.state === 'soaking');
+function WaveCard({ wave, items, all }: WaveProps) {
   const sites = new Map<number, Item[]>();
   for (const item of items) sites.set(item.site_id, [...(sites.get(item.site_id) ?? []), item]);
   const count = (...states: readonly Item['state'][]) =>
@@ -245,13 +238,7 @@ function WaveCard({ wave, over, items, all }: WaveProps) {
   return (
     <Card
       title={t.rollouts.waveTitle(wave.wave, wave.sites)}
-      actions={
-        stopped ? (
-          <Badge {...ROLLOUT.aborted}>{t.rollouts.stopped}</Badge>
-        ) : (
-          <Badge {...WAVE[wave.state]}>{t.rollouts.waveState[wave.state]}</Badge>
-        )
-      }
+      actions={<Badge {...WAVE[wave.state]}>{t.rollouts.waveState[wave.state]}</Badge>}
     >
       <p class="muted small">
         {wave.started_at !== null && (
@@ -259,10 +246,7 @@ function WaveCard({ wave, over, items, all }: WaveProps) {
             {t.runs.started} {clock(wave.started_at)}
           </>
         )}
-        {wave.state === 'soaking' &&
-          !stopped &&
-          wave.soak_until !== null &&
-          ` · ${t.rollouts.until(clock(wave.soak_until))}`}
+        {wave.state === 'soaking' && wave.soak_until !== null && ` · ${t.rollouts.until(clock(wave.soak_until))}`}
         {wave.approved_by !== null && ` · ${t.rollouts.approvedBy(t.who(wave.approved_by))}`}
         {wave.run_ids.map((id, at) => (
           <span key={id}>
@@ -271,7 +255,7 @@ function WaveCard({ wave, over, items, all }: WaveProps) {
           </span>
         ))}
       </p>
-      {wave.state !== 'waiting' && (
+      {wave.state !== 'waiting' && wave.state !== 'not_begun' && (
         <Progress
           done={bad + count('kept', 'skipped')}
           failed={bad}

@@ -41,6 +41,12 @@ function notFound(): ServiceError {
   });
 }
 
+/** Nothing goes on in a rollout that has ended. */
+function shownState({ state }: WaveRow, { ended_at }: ToldRollout): Rollout['waves'][number]['state'] {
+  if (ended_at === null || state === 'done') return state;
+  return state === 'waiting' ? 'not_begun' : 'stopped';
+}
+
 /** One rollout with a page of its items. Throws `svc_rollout_not_found`. */
 export async function getRollout(
   ctx: Ctx,
@@ -57,7 +63,7 @@ export async function getRollout(
     ...entryOf(rollout, totalOf(counts), suspects),
     next: nextOf(rollout, waves),
     waves: waves.map((wave) => ({
-      ...{ wave: wave.wave, state: wave.state, sites: wave.sites, updates: wave.items },
+      ...{ wave: wave.wave, state: shownState(wave, rollout), sites: wave.sites, updates: wave.items },
       counts: counts.get(wave.wave) ?? {},
       started_at: isoTime(wave.started_at),
       // Nothing waits for it any more.
