@@ -22,7 +22,7 @@ export default defineOperation({
       until: z.string().trim().max(40).optional().describe('ISO 8601; omit for good.'),
     }),
 
-  output: guidanceEntry,
+  output: () => guidanceEntry().extend({ note: z.string() }),
 
   handle: (input, ctx) => addGuidance(ctx, input),
 });

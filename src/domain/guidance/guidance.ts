@@ -49,7 +49,7 @@ export async function listGuidance(
 }
 
 /** Throws `svc_invalid_input`, and for a site or client that does not exist. */
-export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View> {
+export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View & { note: string }> {
   const { site_id_or_domain: site, client_id_or_email: client } = input;
   if (site !== undefined && client !== undefined) throw oneOnly();
   const text = cleanLine(input.text, MOST_TEXT);
@@ -73,8 +73,13 @@ export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View>
   const id = await ctx.store.guidance.add(row);
   const names = { site_name: ofSite?.name ?? null, client_name: ofClient?.name ?? null };
   ctx.events.emit({ name: 'guidance.added', facts: { guidance_id: id, guidance_name: text } });
-  return viewOf({ id, ...row, ...names });
+  const note = confirmed_by === null ? `${HOLDS_NOTHING} ${UNCONFIRMED}` : HOLDS_NOTHING;
+  return { ...viewOf({ id, ...row, ...names }), note };
 }
+
+const HOLDS_NOTHING =
+  'It is shown with plans and previews of changes, and holds no update back: leave an update out by exclude_slugs, or ignore it.';
+const UNCONFIRMED = 'It is marked as unverified until a person confirms it on the page.';
 
 /** Confirms or removes one. Throws `svc_permission_denied` for who is no person, and `svc_invalid_input`. */
 export async function decideGuidance(ctx: Ctx, id: number, decision: 'confirm' | 'remove'): Promise<View> {
@@ -124,7 +129,11 @@ export async function guidanceFor(
 export function guidanceWords({ heeded, unverified }: Told): string[] {
   return [
     ...(heeded.length > 0 ? [`Guidance: ${heeded.join('; ')}.`] : []),
-    ...(unverified > 0 ? [`${unverified} more in guidance, proposed by programs: no person has confirmed it.`] : []),
+    ...(unverified > 0
+      ? [
+          `${unverified} ${heeded.length > 0 ? 'more ' : ''}in guidance, proposed by programs: no person has confirmed it.`,
+        ]
+      : []),
   ];
 }
 
