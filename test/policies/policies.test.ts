@@ -6,7 +6,7 @@ import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
 import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { ordinary, running } from '../safety/safety-app.js';
-import { SYSTEM } from '../support/harness.js';
+import { ADMIN, SYSTEM } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 import { withoutLog } from '../support/unwritable-log.js';
 import { entry, type FeedServer, feedServer, feedText } from '../vulnerabilities/feed.js';
@@ -250,6 +250,18 @@ describe('a policy that asks', () => {
       ...{ asked_by: `policy Policy ${made}`, own: false, plan: { updates: SITES } },
     });
     expect(await last(id)).toMatchObject({ state: 'asked', approval_id: asked.approval_id, rollout_id: null });
+    // Who may not decide it learns of it as from the list of policies.
+    const { needs_attention } = await app.call(
+      'get-fleet-brief',
+      {},
+      { actor: { ...ADMIN, rights: ['read', 'write'] } },
+    );
+    expect(needs_attention).toContainEqual({
+      matter: "plans of policies wait for a person's approval",
+      count: 1,
+      first: [`${asked.approval_id}: Updates of the policy Policy ${made} on ${SITES} sites`],
+      next: 'svc-list-policies-v1 {}',
+    });
     expect(await rollouts()).toBe(before);
     const { actions } = await app.call('list-actions', { contexts: ['policy'], per_page: 1 });
     expect(actions[0]).toMatchObject({ action: 'asked', actor: `policy Policy ${made}`, via: 'jobs' });

@@ -81,6 +81,11 @@ export async function waitingApprovals(ctx: Ctx): Promise<{ count: number; own: 
   return { count, own };
 }
 
+/** Plans of policies that wait for a person: who reads the list of policies sees them, though only people decide them. */
+export function waitingOfPolicies(ctx: Ctx, most: number) {
+  return ctx.store.approvals.waitingFor(PLAN_OF_POLICY, ctx.clock.now(), most);
+}
+
 /** Starts the plan of a policy that was approved. It starts once, also if it is tried again after a crash. */
 export async function startApproved(ctx: Ctx, { id, title, input, plan_digest }: ApprovalRow): Promise<void> {
   await startRollout(ctx, { plan_id: (JSON.parse(input) as { plan_id: string }).plan_id, digest: plan_digest });

@@ -7,7 +7,7 @@ import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, DoneKind, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import { logHead } from '../action-log/head.js';
-import { listApprovals, waitingApprovals } from '../approvals/approvals.js';
+import { listApprovals, waitingApprovals, waitingOfPolicies } from '../approvals/approvals.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { guidanceFor } from '../guidance/guidance.js';
@@ -31,6 +31,8 @@ const GUIDANCE = 3;
 const CASES = 4;
 /** Said where examples are left out: counts are always whole. */
 const CUT = 'Fewer examples are named, so that it stays small; the counts are whole, and next has all.';
+/** Of each policy one waits at most, and there are far fewer policies. */
+const MOST_PLANS = 100;
 /** Maximum text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
 /** Maximum text of the one case of a matter that is never left out. */
@@ -68,7 +70,7 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
     feedState(ctx),
     logHead(ctx),
     guidanceFor(ctx, 'all', GUIDANCE),
-    waitingMatter(ctx),
+    waitingMatters(ctx),
   ]);
   const found = briefOf(data, feed, now, from);
   const brief = withinBudget({ ...found, needs_attention: [...found.needs_attention, ...approvals] });
@@ -79,20 +81,39 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
   };
 }
 
-/** Requests that wait for a person, as a matter: the caller's own, or all for those who decide them. */
-async function waitingMatter(ctx: Ctx): Promise<Brief['needs_attention']> {
+/**
+ * Requests that wait for a person, as matters: all for those who decide them; otherwise the caller's own, and the plans of
+ * policies, which everyone sees in the list of policies.
+ */
+async function waitingMatters(ctx: Ctx): Promise<Brief['needs_attention']> {
   const { count, own } = await waitingApprovals(ctx);
-  if (count === 0) return [];
-  const { items } = await listApprovals(ctx, ['waiting'], 1, CASES);
-  const words = ({ approval_id, title, sites }: (typeof items)[number]) =>
-    `${approval_id}: ${title}${sites === null || sites === 0 ? '' : ` on ${sites} sites`}`;
+  const [{ items }, plans] = await Promise.all([
+    count === 0 ? { items: [] } : listApprovals(ctx, ['waiting'], 1, CASES),
+    own ? waitingOfPolicies(ctx, MOST_PLANS) : [],
+  ]);
+  const words = ({ id, title, sites }: { id: string; title: string; sites: number | null }) =>
+    short(`${id}: ${title}${sites === null || sites === 0 ? '' : ` on ${sites} sites`}`);
   return [
-    {
-      matter: `${own ? 'requests of this caller' : 'requests'} wait for a person's approval`,
-      count,
-      first: items.map((item) => short(words(item))),
-      next: 'svc-list-approvals-v1 {"states":["waiting"]}',
-    },
+    ...(count === 0
+      ? []
+      : [
+          {
+            matter: `${own ? 'requests of this caller' : 'requests'} wait for a person's approval`,
+            count,
+            first: items.map(({ approval_id: id, ...item }) => words({ ...item, id })),
+            next: 'svc-list-approvals-v1 {"states":["waiting"]}',
+          },
+        ]),
+    ...(plans.length === 0
+      ? []
+      : [
+          {
+            matter: "plans of policies wait for a person's approval",
+            count: plans.length,
+            first: plans.slice(0, CASES).map(words),
+            next: 'svc-list-policies-v1 {}',
+          },
+        ]),
   ];
 }
 

@@ -87,6 +87,14 @@ export function createApprovals(db: Db, vault: Vault) {
         [asker ?? null, now],
       ),
 
+    /** Those of this operation that wait, newest first. */
+    waitingFor: (operation: string, now: number, most: number) =>
+      db.all<Pick<ApprovalRow, 'id' | 'title' | 'sites'>>(
+        `SELECT id, title, sites FROM approval WHERE operation = ? AND state = 'waiting' AND expires_at > ? AND ${STARTED} IS NULL
+         ORDER BY asked_at DESC, rowid DESC LIMIT ?`,
+        [operation, now, most],
+      ),
+
     /** Number of requests that one asker has made since a time and no person has decided: waiting, withdrawn or replaced. */
     undecided: (asker: string, since: number) =>
       countOf(
