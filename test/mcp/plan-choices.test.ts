@@ -138,7 +138,7 @@ describe('what cannot be rolled back', () => {
             none: items.filter(({ protection }) => protection === 'none').length,
           },
         ]);
-      if (none > 0) expect(plan.summary).toContain(`${none} cannot be rolled back`);
+      if (none > 0) expect(plan.summary).toContain(`${none} not at all`);
       if (plan.updates === 0) continue;
       const { plan_id, digest } = plan;
       const preview = await tool('start-rollout', { plan_id, digest, dry_run: true });
@@ -192,6 +192,6 @@ describe('guidance', () => {
     await tool('add-guidance', { text: 'Update nothing.', site_id_or_domain: 1 });
     const plan = await tool('plan-updates');
     expect(plan.risks.map(({ risk }: Answer) => risk)).not.toContain('guidance');
-    expect(plan.summary).toContain('1 more in guidance, proposed by programs: no person has confirmed it.');
+    expect(plan.summary).toContain('1 in guidance, proposed by programs: no person has confirmed it.');
   });
 });

@@ -50,7 +50,7 @@ export function protectionWords({ guard, reinstall, none }: Record<'guard' | 're
     ...(reinstall === 0
       ? []
       : [`${reinstall} without a guard can only be reinstalled, if wordpress.org has the old version`]),
-    ...(none === 0 ? [] : [`${none} cannot be rolled back`]),
+    ...(none === 0 ? [] : [`${none} not at all`]),
   ];
   return `Of ${all === 1 ? '1 update' : `${all} updates`} ${parts.join(', ')}.`;
 }
