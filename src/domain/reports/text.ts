@@ -142,7 +142,7 @@ function isUnknown({ findings: { unwatched, values, sections } }: Report): boole
 /** What is unknown for the same reason, in one line. */
 function unknownLines(reports: readonly Report[]): string[] {
   const unknown = reports.filter(isUnknown);
-  if (unknown.length > 0 && unknown.length === reports.length && new Set(unknown.map(reasonOf)).size === 1)
+  if (unknown.length > 1 && unknown.length === reports.length && new Set(unknown.map(reasonOf)).size === 1)
     return [`All of it: ${reasonOf(unknown[0] as Report)}`];
   return [...groupBy(unknown, reasonOf)].map(
     ([reason, of]) => `${of.map(({ segment }) => SEGMENT_CONTENT[segment]).join('; ')}: ${reason}`,
