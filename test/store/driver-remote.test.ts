@@ -145,7 +145,9 @@ describe('a server that misbehaves', () => {
       kind: 'unavailable',
       message: 'The storage server did not answer within 100 ms.',
     });
-    expect(puppet.seen).toHaveLength(1);
+    // It is not asked again. On a busy machine the limit may pass before it was asked at all.
+    expect(puppet.seen.length).toBeLessThanOrEqual(1);
+    puppet.manners = [];
     // Its limit has passed for this connection only: the next one is answered.
     const patient = closing(openRemote(puppet.url));
     expect(await patient.one('SELECT 1 AS n')).toEqual({ n: 1 });
