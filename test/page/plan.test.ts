@@ -272,9 +272,9 @@ describe('a run of updates', needs('chromium'), () => {
       await slider.focus();
       await page.keyboard.press('ArrowRight');
       await expect.poll(border).toBe('inset(0px 0px 0px 51%)');
-      const box = await slider.boundingBox();
-      if (box === null) throw new Error('the slider is not shown');
-      await page.mouse.click(box.x + box.width * 0.1, box.y + box.height / 2);
+      // Waits until nothing moves any more: pictures above may still take their place.
+      const { width, height } = (await slider.boundingBox()) ?? { width: 0, height: 0 };
+      await slider.click({ position: { x: width * 0.1, y: height / 2 } });
       await expect.poll(border).toMatch(/^inset\(0px 0px 0px \d%\)$/);
       expect(await seriousFindings(page)).toEqual([]);
       await page.setViewportSize({ width: 360, height: 740 });

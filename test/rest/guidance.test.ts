@@ -24,7 +24,8 @@ describe('/guidance', () => {
       200,
       {
         success: 1,
-        message: 'The guidance was added.',
+        message:
+          'The guidance was added. It is shown with plans and previews of changes, and holds no update back: leave an update out by exclude_slugs, or ignore it. It is marked as unverified until a person confirms it on the page.',
         data: {
           id: expect.any(Number),
           ...{ site_id: 1, site_name: app.fleet.site(0).name, client_id: null, client_name: null },

@@ -66,10 +66,10 @@ export const guidance: readonly Route[] = [
       }),
     example: { message: 'The guidance was added.', data: example },
     returns: () => writtenOf(entry()),
-    answer: async ({ until, ...input }, ctx) => ({
-      message: 'The guidance was added.',
-      data: await addGuidance(ctx, { ...input, until: until ?? undefined }),
-    }),
+    async answer({ until, ...input }, ctx) {
+      const { note, ...data } = await addGuidance(ctx, { ...input, until: until ?? undefined });
+      return { message: `The guidance was added. ${note}`, data };
+    },
   }),
   route({
     on: 'POST /guidance/{guidance_id}/confirm',
