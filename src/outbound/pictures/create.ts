@@ -27,7 +27,7 @@ export function createPictures(parts: PicturesParts): Pictures {
 }
 
 async function pixelsOf(picture: Buffer): Promise<Pixels> {
-  const { PNG } = await import('pngjs');
+  const { PNG } = (await import('pngjs')).default;
   return PNG.sync.read(picture);
 }
 

@@ -1,4 +1,6 @@
 /** What is used of pngjs, which has no types of its own. */
 declare module 'pngjs' {
-  export const PNG: { sync: { read(file: Buffer): { width: number; height: number; data: Buffer } } };
+  /** A CommonJS module: only its default is there in the bundles, too. */
+  const pngjs: { PNG: { sync: { read(file: Buffer): { width: number; height: number; data: Buffer } } } };
+  export default pngjs;
 }
