@@ -97,36 +97,41 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
   if (seen === undefined || places.length === 0)
     return { findings: [], doubtful: [], files, places: [], reason: seen?.reason ?? '' };
   const limits = { forMs: ctx.config.pictures_ms * AFTER, waitMs: AFTER_WAIT_MS, startMs: seen.startMs, unneeded };
-  const reason = await withViewer(ctx, target, limits, async (look, each) => {
-    const match = await pixelMatch();
-    const compare = async (place: PlaceBefore): Promise<LayoutFinding[] | null> => {
-      const now = await look(place);
-      files.set(place, now.file);
-      if (now.layout.status !== 200) return null;
-      const layouts = compareLayouts(place.first, place.second, now.layout);
-      const { pixelsOf } = ctx.pictures;
-      const share = changedShare(match, await pixelsOf(place.picture), await pixelsOf(now.picture), place.noise);
-      const what = `looks different: ${Math.round(100 * (share ?? 0))} % of it have changed.`;
-      return (share ?? 0) > CHANGED ? [...layouts, { kind: 'picture', severity: 'suspect', what }] : layouts;
-    };
-    const first = new Map<PlaceBefore, LayoutFinding[]>();
-    await each(places, async (place) => {
-      const findings = await compare(place);
+  const match = await pixelMatch();
+  const compare = async (look: LookAt, place: PlaceBefore): Promise<LayoutFinding[] | null> => {
+    const now = await look(place);
+    files.set(place, now.file);
+    if (now.layout.status !== 200) return null;
+    const layouts = compareLayouts(place.first, place.second, now.layout);
+    const { pixelsOf } = ctx.pictures;
+    const share = changedShare(match, await pixelsOf(place.picture), await pixelsOf(now.picture), place.noise);
+    const what = `looks different: ${Math.round(100 * (share ?? 0))} % of it have changed.`;
+    return (share ?? 0) > CHANGED ? [...layouts, { kind: 'picture', severity: 'suspect', what }] : layouts;
+  };
+  const first = new Map<PlaceBefore, LayoutFinding[]>();
+  let reason = await withViewer(ctx, target, limits, (look, each) =>
+    each(places, async (place) => {
+      const findings = await compare(look, place);
       if (findings === null) return;
       if (findings.length === 0) compared.push(place);
       else first.set(place, findings);
-    });
-    if (first.size === 0) return;
+    }),
+  );
+  if (first.size > 0) {
     await ctx.clock.sleep(AGAIN_MS, ctx.signal);
-    await each([...first.keys()], async (place) => {
-      const again = await compare(place);
-      if (again === null) return;
-      compared.push(place);
-      const kinds = again.map(({ kind }) => kind);
-      const both = (first.get(place) ?? []).filter(({ kind }) => kinds.includes(kind));
-      if (both.length > 0) found.set(place, both);
-    });
-  });
+    // With time of its own: where all pages look wrong, the first looks at them may have taken all of theirs.
+    const again = await withViewer(ctx, target, limits, (look, each) =>
+      each([...first.keys()], async (place) => {
+        const findings = await compare(look, place);
+        if (findings === null) return;
+        compared.push(place);
+        const kinds = findings.map(({ kind }) => kind);
+        const both = (first.get(place) ?? []).filter(({ kind }) => kinds.includes(kind));
+        if (both.length > 0) found.set(place, both);
+      }),
+    );
+    reason ||= again;
+  }
   const doubtful = inOrder(places, [...found.keys()]);
   const findings = summed(doubtful.map((place) => [place, found.get(place) ?? []]));
   return { findings, doubtful, files, places: inOrder(places, compared), reason };
