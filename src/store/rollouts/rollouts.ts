@@ -428,10 +428,10 @@ export function createRollouts(db: Db, aside: Reads) {
       return row?.n === 1;
     },
 
-    /** Items by wave and state. */
-    async counts(id: string): Promise<Map<number, Counts>> {
-      const [rows = []] = await aside.read([countsOf(id)]);
-      return countsFrom(rows);
+    /** Items by wave and state, and how many updates were kept with findings: in one round trip. */
+    async tally(id: string): Promise<{ counts: Map<number, Counts>; suspects: number }> {
+      const [counts = [], suspects = []] = await aside.read([countsOf(id), suspectsOf(id)]);
+      return { counts: countsFrom(counts), suspects: suspectsFrom(suspects) };
     },
 
     /** All about a rollout but its items: in one round trip, and as of one moment. */
@@ -446,18 +446,12 @@ export function createRollouts(db: Db, aside: Reads) {
       ]);
       return {
         rollout: rollout[0] as ToldRollout | undefined,
-        suspects: Number(suspects[0]?.n ?? 0),
+        suspects: suspectsFrom(suspects),
         waves: waves as WaveRow[],
         counts: countsFrom(counts),
         runs: runs.map((row) => ({ run_id: String(row.run_id), wave: Number(row.wave) })),
         halted: halted as HaltRow[],
       };
-    },
-
-    /** How many updates of a rollout were kept with findings. */
-    async suspects(id: string): Promise<number> {
-      const [rows = []] = await aside.read([suspectsOf(id)]);
-      return Number(rows[0]?.n ?? 0);
     },
 
     /** By wave, site and type. */
@@ -514,6 +508,10 @@ function countsOf(id: string): Statement {
 
 function suspectsOf(id: string): Statement {
   return sql(`SELECT count(*) AS n FROM ${ITEMS} ${CHANGE} WHERE r.id = ? AND ${SUSPECT}`, id);
+}
+
+function suspectsFrom([row]: readonly Row[]): number {
+  return Number(row?.n ?? 0);
 }
 
 function countsFrom(rows: readonly Row[]): Map<number, Counts> {

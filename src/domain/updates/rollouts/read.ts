@@ -89,8 +89,8 @@ export async function listRollouts(ctx: Ctx, state: RolloutState | undefined, pa
   const { items, total } = await ctx.store.rollouts.page(state, page, perPage);
   const rollouts = await Promise.all(
     items.map(async (rollout) => {
-      const { rollouts } = ctx.store;
-      return entryOf(rollout, totalOf(await rollouts.counts(rollout.id)), await rollouts.suspects(rollout.id));
+      const { counts, suspects } = await ctx.store.rollouts.tally(rollout.id);
+      return entryOf(rollout, totalOf(counts), suspects);
     }),
   );
   return { rollouts, total, page, per_page: perPage };
