@@ -16,6 +16,7 @@ import {
   type MonitorSettings,
   ownSettings,
   SETTING_COLUMNS,
+  SETTING_NAMES,
   settingsView,
 } from './settings.js';
 import { UP } from './state.js';
@@ -28,24 +29,22 @@ export type MonitorChange = {
 export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {
   const changed = await changedMonitor(ctx, siteId, change);
   await saveMonitor(ctx, siteId, changed);
-  const { row, columns, after } = changed;
-  return { ...settingsView(after), useglobal: followedSettings({ ...row, ...columns }) };
+  return { ...settingsView(changed.after), useglobal: changed.follows };
 }
 
 /** Stores what `changedMonitor` has made of a monitor. */
-export async function saveMonitor(ctx: Ctx, siteId: number, { row, global, columns }: ChangedMonitor): Promise<void> {
+export async function saveMonitor(ctx: Ctx, siteId: number, { global, columns, own }: ChangedMonitor): Promise<void> {
   await ctx.store.monitors.saveSettings(
     siteId,
     columns,
     { active: global.active ? 1 : 0, interval_min: global.interval },
     ctx.clock.now(),
   );
-  const [before, since] = [ownSettings(row), ownSettings({ ...row, ...columns })];
   ctx.events.emit({
     name: 'monitor.changed',
     site_id: siteId,
     facts: { fields: Object.keys(columns) },
-    changed: changesOf(before, since, Object.keys(since)),
+    changed: changesOf(own.before, own.after, SETTING_NAMES),
   });
 }
 
@@ -62,9 +61,11 @@ export async function changedMonitor(ctx: Ctx, siteId: number, change: MonitorCh
         Array.isArray(value) ? JSON.stringify(value) : (value as string | number | null),
       ]),
   );
-  const after = effectiveSettings({ ...row, ...columns }, global);
+  const changed = { ...row, ...columns };
+  const after = effectiveSettings(changed, global);
   requireKeyword(after);
-  return { row, global, columns, before: effectiveSettings(row, global), after };
+  const own = { before: ownSettings(row), after: ownSettings(changed) };
+  return { global, columns, own, before: effectiveSettings(row, global), after, follows: followedSettings(changed) };
 }
 
 const MINUTE_MS = 60_000;

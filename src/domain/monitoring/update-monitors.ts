@@ -3,11 +3,12 @@
 import { asServiceError, ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { isSame } from '../action-log/fields.js';
 import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { changedMonitor, type MonitorChange, maintain, saveMonitor } from './edit.js';
-import { ownSettings, SETTING_NAMES } from './settings.js';
+import { SETTING_NAMES } from './settings.js';
 
 interface MonitorsInput extends MonitorChange {
   site_ids_or_domains: readonly SiteRef[];
@@ -63,14 +64,13 @@ async function changeOne(
   { minutes, dry_run }: { minutes: number | undefined; dry_run: boolean },
 ): Promise<string[]> {
   const changed = await changedMonitor(ctx, id, change);
-  const { row, columns, after, before } = changed;
-  const [own, owned] = [ownSettings(row), ownSettings({ ...row, ...columns })];
+  const { before, after, own } = changed;
   // One that is set to what the global settings are holds from now on, whatever becomes of those.
   const changes = SETTING_NAMES.flatMap((name) => {
     const inherits = (value: unknown) => (value === null ? ' (global)' : '');
+    if (isSame(own.before[name], own.after[name])) return [];
     const [from, to] = [JSON.stringify(before[name]), JSON.stringify(after[name])];
-    const isSame = JSON.stringify(own[name]) === JSON.stringify(owned[name]);
-    return isSame ? [] : [`${name} ${from}${inherits(own[name])} to ${to}${inherits(owned[name])}`];
+    return [`${name} ${from}${inherits(own.before[name])} to ${to}${inherits(own.after[name])}`];
   });
   if (changes.length > 0 && !dry_run) await saveMonitor(ctx, id, changed);
   if (minutes === undefined) return changes;
