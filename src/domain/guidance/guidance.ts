@@ -20,6 +20,8 @@ const MOST = 1_000;
 /** Of these, what programs proposed, so that there is room for what people write. */
 const MOST_UNVERIFIED = 200;
 const MOST_TEXT = 500;
+/** Lines that a plan, or a preview of a change, shows. */
+const MOST_LINES = 5;
 
 export interface GuidanceInput {
   text: string;
@@ -111,7 +113,7 @@ interface Told {
 export async function guidanceFor(
   ctx: Ctx,
   siteIds: readonly number[] | 'all',
-  most: number,
+  most = MOST_LINES,
 ): Promise<Told | undefined> {
   const now = ctx.clock.now();
   const { guidance } = ctx.store;

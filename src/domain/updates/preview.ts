@@ -31,9 +31,6 @@ import {
 /** Maximum number of updates listed, and of those that are quarantined; the counts cover all. */
 const LISTED = 200;
 
-/** Maximum number of lines of guidance. */
-const GUIDANCE = 5;
-
 /** Maximum number of items counted one by one, and of sites named. */
 const ITEMS = 30;
 
@@ -93,7 +90,7 @@ export async function previewOf(
   const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));
   const down = affected.length === 0 ? new Set<number>() : await ctx.store.rolloutPlans.down(affected);
   const lookedAt = affected.filter((id) => down.has(id) && guarded.has(id));
-  const guidance = affected.length === 0 ? undefined : await guidanceFor(ctx, affected, GUIDANCE);
+  const guidance = affected.length === 0 ? undefined : await guidanceFor(ctx, affected);
   const known_risks = releasedWords(await releasedAmong(ctx, offers));
   // Of plugins and themes: nothing else is rolled back by a guard.
   const bare = offers.filter(({ type, site_id }) => isGuardable(type) && !guarded.has(site_id));

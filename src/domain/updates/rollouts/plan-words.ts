@@ -1,11 +1,9 @@
 /** Plans and rollouts in sentences for people. Pure. */
 
 import type { RolloutItemState } from '../../../store/rollouts/rollouts.js';
+import { counted, listed } from '../../common/question.js';
 import { WEEKDAYS } from '../../monitoring/windows.js';
 import type { Rules } from './rules.js';
-
-/** Entries of guidance that a plan, or its start, shows. */
-export const GUIDANCE = 5;
 
 /** What would happen in which order, and when it stops. */
 export function wavesWords(
@@ -15,26 +13,18 @@ export function wavesWords(
   { soak_minutes, approve_waves, halt_sites, halt_percent, window }: Rules,
 ): string {
   const [first = 0, ...rest] = waves.map((wave) => wave.sites);
-  const order = rest.length === 0 ? 'at once' : `first on ${sitesWord(first)}, then on ${listed(rest)}`;
+  const order =
+    rest.length === 0 ? 'at once' : `first on ${counted(first, 'site')}, then on ${listed(rest.map(String))}`;
   const pause = rest.length === 0 ? '' : `, ${apart(soak_minutes)}${approve_waves ? ', each after an approval' : ''}`;
   const when =
     window === null ? '' : ` Only ${daysWords(window.days)} ${window.from}-${window.to} in the time zone of each site.`;
-  const halts = ` What breaks one site goes to no other; all halts when ${sitesWord(halt_sites)} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave.`;
-  return `${updates} ${updates === 1 ? 'update' : 'updates'} on ${sitesWord(sites)}, ${order}${pause}.${when}${halts}`;
-}
-
-/** `3, 7 and 11`: what follows the last comma is no further number. */
-function listed(numbers: readonly number[]): string {
-  return [numbers.slice(0, -1).join(', '), numbers.at(-1)].filter((part) => part !== '').join(' and ');
+  const halts = ` What breaks one site goes to no other; all halts when ${counted(halt_sites, 'site')} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave.`;
+  return `${counted(updates, 'update')} on ${counted(sites, 'site')}, ${order}${pause}.${when}${halts}`;
 }
 
 function apart(minutes: number): string {
   if (minutes === 0) return 'without a pause';
-  return minutes === 1 ? '1 minute apart' : `${minutes} minutes apart`;
-}
-
-function sitesWord(sites: number): string {
-  return sites === 1 ? '1 site' : `${sites} sites`;
+  return `${counted(minutes, 'minute')} apart`;
 }
 
 function daysWords(days: readonly number[]): string {
@@ -52,14 +42,14 @@ export function protectionWords({ guard, reinstall, none }: Record<'guard' | 're
       : [`${reinstall} without a guard can only be reinstalled, if wordpress.org has the old version`]),
     ...(none === 0 ? [] : [`${none} not at all`]),
   ];
-  return `Of ${all === 1 ? '1 update' : `${all} updates`} ${parts.join(', ')}.`;
+  return `Of ${counted(all, 'update')} ${parts.join(', ')}.`;
 }
 
 /** `Risks: major (3 updates on 2 sites), no guard (25 updates on 5 sites).` */
 export function risksWords(risks: readonly { risk: string; updates: number; sites: number }[]): string {
   if (risks.length === 0) return '';
   const words = risks.map(({ risk, updates, sites }) => {
-    return `${risk.replaceAll('_', ' ')} (${updates} ${updates === 1 ? 'update' : 'updates'} on ${sitesWord(sites)})`;
+    return `${risk.replaceAll('_', ' ')} (${counted(updates, 'update')} on ${counted(sites, 'site')})`;
   });
   return `Risks: ${words.join(', ')}.`;
 }

@@ -31,7 +31,7 @@ import { releasedAmong, releasedWords } from '../released.js';
 import { UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
-import { GUIDANCE, leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
+import { leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
 import {
   concernedBy,
   keysOf,
@@ -97,7 +97,7 @@ export async function previewPlan(ctx: Ctx, input: PlanInput) {
 
 /** With what is said of these sites: our own words tell to heed only what a person has said. */
 async function guidedView(ctx: Ctx, drawn: Drawn) {
-  const guidance = await guidanceFor(ctx, [...new Set(drawn.items.map(({ site_id }) => site_id))], GUIDANCE);
+  const guidance = await guidanceFor(ctx, [...new Set(drawn.items.map(({ site_id }) => site_id))]);
   if (guidance === undefined) return { items: drawn.items, view: planView(drawn) };
   const { lines, said } = guidance;
   const concerned = concernedBy(drawn.items, said, drawn.clientOf);

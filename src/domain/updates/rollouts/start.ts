@@ -8,7 +8,7 @@ import { type Ctx, originOf, withOperation } from '../../context.js';
 import { guidanceFor, guidanceWords } from '../../guidance/guidance.js';
 import { releasedAmong, releasedWords } from '../released.js';
 import { advance } from './advance.js';
-import { GUIDANCE, protectionWords, risksWords, wavesWords } from './plan-words.js';
+import { protectionWords, risksWords, wavesWords } from './plan-words.js';
 import { keysOf, protectionCounts, protectionOf, riskCounts, withRisks } from './risks.js';
 import type { Rules } from './rules.js';
 
@@ -31,7 +31,7 @@ export async function previewStart(ctx: Ctx, input: StartInput) {
     rolloutPlans.down(sites),
     rolloutPlans.quarantined(),
     releasedAmong(ctx, items),
-    guidanceFor(ctx, sites, GUIDANCE),
+    guidanceFor(ctx, sites),
   ]);
   const risks = riskCounts(withRisks(items, { down, elsewhere: keysOf(held), before: keysOf(released) }));
   const words = [view.summary, protectionWords(view.protection), risksWords(risks), ...releasedWords(released)];

@@ -23,9 +23,6 @@ import { recorded, recordPlan } from '../runs/record.js';
 import { isBelow } from './looked-pages.js';
 import { runSafely } from './update-items.js';
 
-/** Maximum number of lines of guidance. */
-const GUIDANCE = 5;
-
 export interface SafeUpdateInput extends SafeUpdateSettings {
   types: readonly TypeGroup[];
   specific_items: readonly string[];
@@ -167,7 +164,7 @@ async function update(
 
 /** With what to watch out for on the site. */
 async function guided(ctx: Ctx, answer: SafeUpdateAnswer): Promise<SafeUpdateAnswer> {
-  const guidance = await guidanceFor(ctx, [answer.site_id], GUIDANCE);
+  const guidance = await guidanceFor(ctx, [answer.site_id]);
   return guidance === undefined ? answer : { ...answer, guidance: guidance.lines };
 }
 
