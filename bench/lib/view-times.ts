@@ -1,7 +1,7 @@
 /** How long views of the page take in Chromium until their content is complete, and how many requests they make. */
 
-import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { findBrowser } from '../../src/outbound/audit/browser.js';
 import type { Served } from './served.js';
 
 export interface ViewTime {
@@ -9,12 +9,13 @@ export interface ViewTime {
   requests: number;
 }
 
-const PROGRAMS = ['chromium-headless-shell', 'chromium', 'google-chrome'].map((name) => `/usr/bin/${name}`);
+/** The one without windows, where it is installed. */
+const SHELL = '/usr/bin/chromium-headless-shell';
 
 /** Null where there is no Chromium. */
 export async function startChromium(): Promise<Browser | null> {
-  const executablePath = PROGRAMS.find((path) => existsSync(path));
-  if (executablePath === undefined) return null;
+  const executablePath = (await findBrowser(SHELL)) ?? (await findBrowser(null));
+  if (executablePath === null) return null;
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 

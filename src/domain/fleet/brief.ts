@@ -93,28 +93,21 @@ async function waitingMatters(ctx: Ctx): Promise<Brief['needs_attention']> {
   ]);
   const words = ({ id, title, sites }: { id: string; title: string; sites: number | null }) =>
     short(`${id}: ${title}${sites === null || sites === 0 ? '' : ` on ${sites} sites`}`);
-  return [
-    ...(count === 0
-      ? []
-      : [
-          {
-            matter: `${own ? 'requests of this caller' : 'requests'} wait for a person's approval`,
-            count,
-            first: items.map(({ approval_id: id, ...item }) => words({ ...item, id })),
-            next: 'svc-list-approvals-v1 {"states":["waiting"]}',
-          },
-        ]),
-    ...(plans.length === 0
-      ? []
-      : [
-          {
-            matter: "plans of policies wait for a person's approval",
-            count: plans.length,
-            first: plans.slice(0, CASES).map(words),
-            next: 'svc-list-policies-v1 {}',
-          },
-        ]),
+  const matters = [
+    {
+      matter: `${own ? 'requests of this caller' : 'requests'} wait for a person's approval`,
+      count,
+      first: items.map(({ approval_id: id, ...item }) => words({ ...item, id })),
+      next: 'svc-list-approvals-v1 {"states":["waiting"]}',
+    },
+    {
+      matter: "plans of policies wait for a person's approval",
+      count: plans.length,
+      first: plans.slice(0, CASES).map(words),
+      next: 'svc-list-policies-v1 {}',
+    },
   ];
+  return matters.filter((one) => one.count > 0);
 }
 
 /** The data of a brief, with up to this many cases per matter. */

@@ -20,6 +20,7 @@ import { DEFAULT_SEGMENTS, reportsOf, withoutRepeated } from './answer.js';
 import { RECORD_SEGMENTS } from './record-segments.js';
 import type { Report } from './report.js';
 import type { ReportRow, ReportValue, Scalar } from './types.js';
+import { RANGE } from './watched.js';
 
 export interface TextReportQuery {
   site_id_or_domain?: SiteRef | undefined;
@@ -152,9 +153,6 @@ function unknownLines(reports: readonly Report[]): string[] {
 function reasonOf({ findings }: Report): string {
   return findings.unwatched ?? '';
 }
-
-/** The range as asked, which is no figure. */
-const RANGE: ReadonlySet<string> = new Set(['startdate', 'enddate']);
 
 function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
   const values = findings.values.filter(({ key }) => !WINDOWS.test(key));

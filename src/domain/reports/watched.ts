@@ -12,8 +12,8 @@ import type { Findings, ReportRequest, ReportValue, Section } from './types.js';
 const PRESENT: ReadonlySet<Segment> = new Set(['website', 'pending', 'abandoned', 'sslmonitor', 'domainmonitor']);
 /** About the report itself, or about work that people enter for any time; like records of other tools. */
 const ALWAYS_KNOWN: ReadonlySet<Segment> = new Set(['misc', 'feedback_tool']);
-/** The range as asked. */
-const RANGE: ReadonlySet<string> = new Set(['startdate', 'enddate']);
+/** The range as asked, which is no figure. */
+export const RANGE: ReadonlySet<string> = new Set(['startdate', 'enddate']);
 
 /** If there are figures that are nearly as old as they are kept, earlier ones may have been deleted. */
 const CHECKS_KEPT_MS = (DAYS_KEPT - 1) * 86_400_000;
