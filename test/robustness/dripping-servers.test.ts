@@ -1,5 +1,5 @@
 /**
- * A foreign server that sends one byte after the other for ever holds nobody up for longer than the time limit of the call.
+ * A foreign server that drips its answer byte by byte delays nobody beyond the time limit of the call.
  * Garbage is collected at each byte, because a time limit that nothing references would be collected too.
  */
 

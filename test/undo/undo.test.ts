@@ -216,7 +216,7 @@ describe('what is restored as it was', () => {
     const since = new Date(app.clock.now()).toISOString();
     await app.call('set-post-status', { ...one, post_id, step: 'publish' });
     expect(status()).toBe('publish');
-    // By itself it is not what was changed last.
+    // Undoing only that it was written is refused: it was published since.
     expect((await preview({ change_id: call })).errors).toMatchObject([{ code: 'svc_changed_since' }]);
     const plan = await preview({ since });
     expect(plan.undo).toMatchObject([{ kind: 'post', now: 'publish', caution: 'Moves the new post to the trash.' }]);
