@@ -56,9 +56,12 @@ export async function startHelper<Ready>(
   return { pid: child.pid ?? 0, ready, ask, close: () => ended(child) };
 }
 
-/** The environment without our variables: measured services take their configuration as an argument. */
+/**
+ * The environment without our variables, as measured services take their configuration as an argument, and without those in
+ * which `npm run` hands this folder's `.npmrc` on, as another checkout has its own: `NODE_ENV` says of it that tools are left out.
+ */
 export function inherited(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SITEFLEET_')));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SITEFLEET_|npm_|NODE_ENV$)/.test(name)));
 }
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -52,6 +52,10 @@ export async function startServed(
       ...change,
     },
   });
+  // A scenario that fails leaves no server behind.
+  const stop = () => child.kill('SIGKILL');
+  process.once('exit', stop);
+  child.once('exit', () => process.off('exit', stop));
   const announced = await firstLine<Login & { url: string }>(child);
   const { url, api_key, user, password } = { ...announced, ...known };
   const basic = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

@@ -23,9 +23,8 @@ export const scenario: Scenario = {
   title: 'What a person waits for: the first start, the page, the brief, searches, lists, a sync; memory',
   async run({ quick, dir, beside }): Promise<Measure[]> {
     const sides = await Promise.all([OURS, ...(beside === undefined ? [] : [beside])].map(checkoutAt));
-    const parts = [memory, pages, largeFleet, lists, sync, ...(quick ? [] : [newcomer])];
-    const measures: Measure[] = [];
-    for (const part of parts) measures.push(...(await part(sides, dir)));
+    const measures = await memory(sides, dir, () => (quick ? Promise.resolve([]) : newcomer(sides, dir)));
+    for (const part of [pages, largeFleet, lists, sync]) measures.push(...(await part(sides, dir)));
     return measures;
   },
 };
@@ -254,25 +253,39 @@ const ASSISTANT: readonly [tool: string, input: object][] = [
 ];
 const SCRIPT = ['/v2/sites?per_page=100', '/v2/updates', '/v2/sites/count', '/v2/clients', '/v2/tags'];
 
-/** Side by side, as a minute of waiting disturbs nobody: `stdio` alone after 15 reads, `serve` 70 s after 2,000. */
-async function memory(sides: readonly Checkout[], dir: string): Promise<Measure[]> {
-  const found = await Promise.all(sides.map((side, index) => memoryOfOne(side, join(dir, `memory-${index}`))));
-  const row = (name: keyof (typeof found)[number], title: string, atMost: number) => {
-    const [ours = Number.NaN, other] = found.map((one) => one[name]);
-    return figure(title, { atMost }, [ours], other === undefined ? '' : `beside it ${rounded(other)}`);
-  };
+/** Milliseconds until a reader's memory is looked at. */
+const RESTS = { stdio: 10_000, serve: 70_000 };
+
+/**
+ * `stdio` alone 10 s after 15 reads, and `serve` 70 s after 2,000, of all sides at once. What `meanwhile` does in that minute
+ * takes nothing from their memory; its rows follow.
+ */
+async function memory(
+  sides: readonly Checkout[],
+  dir: string,
+  meanwhile: () => Promise<Measure[]>,
+): Promise<Measure[]> {
+  const stdio = await Promise.all(sides.map((side, index) => afterReadsOfAssistant(side, join(dir, `stdio-${index}`))));
+  const servers = await Promise.all(sides.map((side, index) => afterReadsOfScript(side, join(dir, `serve-${index}`))));
+  const rested = pause(RESTS.serve);
+  const others = await meanwhile();
+  await rested;
+  const serve = servers.map(({ pid }) => shareOf(pid));
+  await Promise.all(servers.map((server) => server.close()));
+  const row = (title: string, atMost: number, [ours = Number.NaN, other]: readonly number[]) =>
+    figure(title, { atMost }, [ours], other === undefined ? '' : `beside it ${rounded(other)}`);
   return [
-    row('stdio', 'resident memory of stdio alone after 15 reads, MB', 110),
-    row('serve', 'memory of serve 70 s after 2,000 reads, MB (PSS)', 150),
+    row('resident memory of stdio alone after 15 reads, MB', 110, stdio),
+    row('memory of serve 70 s after 2,000 reads, MB (PSS)', 150, serve),
+    ...others,
   ];
 }
 
-async function memoryOfOne(side: Checkout, dir: string): Promise<{ stdio: number; serve: number }> {
+async function afterReadsOfAssistant(side: Checkout, dir: string): Promise<number> {
   const command = stdioOurs(dir);
-  const seeded = await side.seeded(dir, 1_000, 'memory');
   const assistant = new StdioProcess({
     args: [side.program, 'stdio'],
-    env: { ...command.env, SITEFLEET_DB: seeded },
+    env: { ...command.env, SITEFLEET_DB: await side.seeded(dir, 1_000, 'memory') },
   });
   await assistant.request(INITIALIZE, 0);
   assistant.notify(INITIALIZED);
@@ -280,10 +293,14 @@ async function memoryOfOne(side: Checkout, dir: string): Promise<{ stdio: number
     const [name, input] = ASSISTANT[id % ASSISTANT.length] as (typeof ASSISTANT)[number];
     await assistant.request(message('legacy', id, 'tools/call', { name, arguments: input }), id);
   }
-  await pause(10_000);
-  const stdio = memoryOf(assistant.pid).now;
+  await pause(RESTS.stdio);
+  const { now } = memoryOf(assistant.pid);
   await assistant.close();
-  const server = await served(side, seeded);
+  return now;
+}
+
+async function afterReadsOfScript(side: Checkout, dir: string): Promise<Served> {
+  const server = await served(side, await side.seeded(dir, 1_000, 'memory'));
   const connection = await Connection.open(server.url);
   for (let call = 0; call < 2_000; call++) {
     const path = SCRIPT[call % SCRIPT.length] as string;
@@ -291,8 +308,5 @@ async function memoryOfOne(side: Checkout, dir: string): Promise<{ stdio: number
     checked(await connection.send(wireOf(new URL(server.url).host, { method: 'GET', path, headers })));
   }
   connection.close();
-  await pause(70_000);
-  const serve = shareOf(server.pid);
-  await server.close();
-  return { stdio, serve };
+  return server;
 }
