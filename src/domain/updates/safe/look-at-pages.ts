@@ -33,6 +33,7 @@ const AFTER_WAIT_MS = 4_000;
 /** Between a look that finds something and the next. */
 const AGAIN_MS = 1_500;
 const TABS = 2;
+const NO_TIME = 'there was not enough time';
 /** The share of what a picture shows that may change. */
 const CHANGED = 0.3;
 
@@ -96,7 +97,8 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
   const files = new Map<PlaceBefore, string>();
   if (seen === undefined || places.length === 0)
     return { findings: [], doubtful: [], files, places: [], reason: seen?.reason ?? '' };
-  const limits = { forMs: ctx.config.pictures_ms * AFTER, waitMs: AFTER_WAIT_MS, startMs: seen.startMs, unneeded };
+  const forMs = ctx.config.pictures_ms * AFTER;
+  const limits = { forMs, rounds: 2, waitMs: AFTER_WAIT_MS, startMs: seen.startMs, unneeded };
   const match = await pixelMatch();
   const compare = async (look: LookAt, place: PlaceBefore): Promise<LayoutFinding[] | null> => {
     const now = await look(place);
@@ -109,29 +111,24 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
     return (share ?? 0) > CHANGED ? [...layouts, { kind: 'picture', severity: 'suspect', what }] : layouts;
   };
   const first = new Map<PlaceBefore, LayoutFinding[]>();
-  let reason = await withViewer(ctx, target, limits, (look, each) =>
-    each(places, async (place) => {
+  const reason = await withViewer(ctx, target, limits, async (look, each) => {
+    await each(places, async (place) => {
       const findings = await compare(look, place);
       if (findings === null) return;
       if (findings.length === 0) compared.push(place);
       else first.set(place, findings);
-    }),
-  );
-  if (first.size > 0) {
+    });
+    if (first.size === 0) return;
     await ctx.clock.sleep(AGAIN_MS, ctx.signal);
-    // With time of its own: where all pages look wrong, the first looks at them may have taken all of theirs.
-    const again = await withViewer(ctx, target, limits, (look, each) =>
-      each([...first.keys()], async (place) => {
-        const findings = await compare(look, place);
-        if (findings === null) return;
-        compared.push(place);
-        const kinds = findings.map(({ kind }) => kind);
-        const both = (first.get(place) ?? []).filter(({ kind }) => kinds.includes(kind));
-        if (both.length > 0) found.set(place, both);
-      }),
-    );
-    reason ||= again;
-  }
+    await each([...first.keys()], async (place) => {
+      const findings = await compare(look, place);
+      if (findings === null) return;
+      compared.push(place);
+      const kinds = findings.map(({ kind }) => kind);
+      const both = (first.get(place) ?? []).filter(({ kind }) => kinds.includes(kind));
+      if (both.length > 0) found.set(place, both);
+    });
+  });
   const doubtful = inOrder(places, [...found.keys()]);
   const findings = summed(doubtful.map((place) => [place, found.get(place) ?? []]));
   return { findings, doubtful, files, places: inOrder(places, compared), reason };
@@ -180,7 +177,10 @@ function summed(found: readonly (readonly [Place, readonly LayoutFinding[]])[]):
 }
 
 interface Limits {
+  /** How long a round of looks may take. Where all pages look wrong, the first takes all of it, and the second needs its own. */
   forMs: number;
+  /** How many there are at most; 1 if not given. */
+  rounds?: number;
   waitMs: number;
   startMs: number;
   unneeded?: AbortSignal | undefined;
@@ -193,18 +193,23 @@ interface Limits {
 async function withViewer(
   { clock, pictures, signal: caller, log }: Ctx,
   target: LoadedSite,
-  { forMs, unneeded, ...limits }: Limits,
+  { forMs, rounds = 1, unneeded, ...limits }: Limits,
   work: (look: LookAt, each: Each) => Promise<void>,
 ): Promise<string> {
-  const limit = clock.deadline(forMs);
+  const limit = clock.deadline(forMs * rounds);
   const signal = AbortSignal.any([caller, limit.signal, ...(unneeded === undefined ? [] : [unneeded])]);
   const cookies = Object.fromEntries(UNCACHED.split('; ').map((cookie) => cookie.split('=')));
   let viewer: PageViewer | null = null;
   let left = '';
-  /** Some at a time, in order. */
+  /** A round: some at a time, in order. Looks that it has no time for are left out. */
   const each: Each = async (all, one) => {
+    const round = clock.deadline(forMs);
+    const late = new Promise<void>((resolve) => {
+      round.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
     const tabs = new Slots(TABS);
     const tried = async (what: Parameters<typeof one>[0]) => {
+      if (round.signal.aborted) return;
       try {
         await one(what);
       } catch (error) {
@@ -212,7 +217,12 @@ async function withViewer(
         left ||= error.message;
       }
     };
-    await Promise.all(all.map((what) => tabs.run(() => tried(what))));
+    try {
+      await Promise.race([Promise.all(all.map((what) => tabs.run(() => tried(what)))), late]);
+      if (round.signal.aborted) left ||= NO_TIME;
+    } finally {
+      round.clear();
+    }
   };
   try {
     const opened = await pictures.open({ ...limits, address: requireConnection(target), cookies, signal });
@@ -222,7 +232,7 @@ async function withViewer(
   } catch (error) {
     caller.throwIfAborted();
     if (unneeded?.aborted) return '';
-    if (limit.signal.aborted) return 'there was not enough time';
+    if (limit.signal.aborted) return NO_TIME;
     if (isKnown(error)) return error.message;
     // No reason not to update a site.
     log.warn({ err: error, site_id: target.site.id }, 'the pages of a site could not be looked at');
