@@ -62,13 +62,15 @@ export async function lookBefore(ctx: Ctx, target: LoadedSite, pages: readonly L
       const noise = withNeighbours(differing(match, one, two), one);
       found.push({ ...place, first: layout, second: second.layout, picture, file, noise });
     };
-    // Some time apart, and yet the first pages are done first: the time may be up before all are.
-    const steps = places.flatMap((place, at) => {
-      const earlier = places[at - LAG];
-      return [() => begin(place), ...(earlier === undefined ? [] : [() => complete(earlier)])];
-    });
-    const last = places.slice(-LAG).map((place) => () => complete(place));
-    await each([...steps, ...last], (step) => step());
+    // The front page is done before others begin, as the time may be up before all are; the looks at those are some time apart.
+    const [front, others] = [places.slice(0, DEVICES.length), places.slice(DEVICES.length)];
+    const steps = [...front.map((place) => () => begin(place)), ...front.map((place) => () => complete(place))];
+    for (const [at, place] of others.entries()) {
+      const earlier = others[at - LAG];
+      steps.push(() => begin(place), ...(earlier === undefined ? [] : [() => complete(earlier)]));
+    }
+    steps.push(...others.slice(-LAG).map((place) => () => complete(place)));
+    await each(steps, (step) => step());
   });
   return { places: inOrder(places, found), startMs, reason };
 }
