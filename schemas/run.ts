@@ -88,6 +88,10 @@ export const shownRunItem = once(() =>
 export const runResult = once(() =>
   z.object({
     kept_sites: z.number().int(),
+    suspects: z
+      .number()
+      .int()
+      .describe('Kept items after which their site may have a problem: their evidence tells it.'),
     broke: z.number().int().describe('Items that broke their site and were rolled back.'),
     worst: z
       .object({

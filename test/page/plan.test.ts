@@ -309,6 +309,33 @@ describe('a run of updates', needs('chromium'), () => {
   });
 });
 
+describe('a run after which a site may have a problem', needs('chromium'), () => {
+  it('says so first, in its sentence, its cells and its lines', async () => {
+    app = await planFleet();
+    app.fleet.site(1).faults.breaks = { [`${cache.slug}@${cache.to}`]: 'drops_table' };
+    served = await servePage(app);
+    const page = await served.open();
+    const { run_id } = await served.running(
+      app.call('run-updates', { types: ['plugins'], specific_items: [cache.slug], site_ids_or_domains: [2, 3, 5] }),
+    );
+    await page.goto(`${served.url}/runs/${run_id}`);
+    await page.getByText('3 updates on 3 sites. One needs a look.').waitFor();
+    expect(await page.locator('.cell.warn').count()).toBe(1);
+    expect(await page.locator('.cell.good').count()).toBe(2);
+    const first = page.locator('.card').filter({ has: page.getByRole('heading', { name: /^Updated/ }) });
+    await expect
+      .poll(() => first.getByRole('heading').allInnerTexts())
+      .toEqual(['Updated, and needs a look: 1', 'Updated: 2']);
+    const line = first.first().getByRole('listitem');
+    await line.getByText('May be broken').waitFor();
+    await line.getByText(/The table \w+ has been dropped\./).waitFor();
+    await line.getByRole('button', { name: 'Roll back' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  });
+});
+
 describe('a run of many items', needs('chromium'), () => {
   it('has those of each site one after the other, by name, and says what was spared', async () => {
     app = await safetyApp({ sites: 2, pageFolder: await builtPage() });

@@ -251,6 +251,7 @@ describe('GET /runs/{run_id}', () => {
     expect(kept.every((item: object) => !('restored_after_ms' in item))).toBe(true);
     expect(body.result).toEqual({
       kept_sites: new Set(kept.map(({ site_id }: { site_id: number }) => site_id)).size,
+      suspects: 0,
       broke: 1,
       worst: {
         site_id: 2,

@@ -1,7 +1,15 @@
 /** A run of updates inside an assistant: read until it has ended, what each site and item did, and one sentence of all. */
 
 import { Badge, type Tone } from '../parts/badge.js';
-import { CircleCheck, CircleDashed, CircleMinus, LoaderCircle, OctagonX, Undo2 } from '../parts/icons.js';
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleMinus,
+  LoaderCircle,
+  OctagonX,
+  TriangleAlert,
+  Undo2,
+} from '../parts/icons.js';
 import { Progress } from '../parts/progress.js';
 import { Evidence } from './evidence.js';
 import type { Host } from './host.js';
@@ -15,6 +23,7 @@ interface Item extends Placed {
   new_version: string;
   restored_after_ms?: number;
   message?: string;
+  evidence?: string[];
 }
 
 export interface Run {
@@ -37,6 +46,10 @@ const SIGNS = {
   skipped: ['idle', CircleMinus],
   unknown: ['bad', OctagonX],
 } as const satisfies Record<string, readonly [Tone, unknown]>;
+
+const SUSPECT = ['warn', TriangleAlert] as const;
+/** It was kept, and its site may have a problem since. */
+const isSuspect = ({ state, evidence = [] }: Item) => state === 'kept' && evidence.length > 0;
 
 const EVERY_MS = 2000;
 /** Of one call, and calls. */
@@ -69,7 +82,7 @@ export function RunView({ host, run, problem }: { host: Host; run: Run | undefin
         items={items}
         head={({ name, slug }) => name || slug}
         cell={(item) => {
-          const [tone, icon] = SIGNS[item.state];
+          const [tone, icon] = isSuspect(item) ? SUSPECT : SIGNS[item.state];
           return (
             <span title={`${item.old_version} → ${item.new_version}`}>
               <Badge tone={tone} icon={icon}>
@@ -80,13 +93,14 @@ export function RunView({ host, run, problem }: { host: Host; run: Run | undefin
         }}
       />
       {items
-        .filter(({ state, message }) => message !== undefined && state !== 'kept')
-        .map(({ site_id, site_name, type, slug, name, message }) => (
+        .map((item) => ({ ...item, told: isSuspect(item) ? item.evidence?.join(' ') : item.message }))
+        .filter(({ state, told, evidence }) => told !== undefined && (state !== 'kept' || evidence !== undefined))
+        .map(({ site_id, site_name, type, slug, name, told }) => (
           <p class="muted" key={`${site_id} ${type} ${slug}`}>
             <b>
               {site_name ?? say.job.site(site_id)} {name || slug}
             </b>{' '}
-            {message}
+            {told}
           </p>
         ))}
       {run.total > items.length && <p class="muted">{say.more(items.length, run.total)}</p>}
@@ -119,5 +133,5 @@ function headline({ state, counts, items }: Run): string {
           worst.site_name ?? say.job.site(worst.site_id),
           seconds(worst.restored_after_ms ?? 0),
         );
-  return `${say.run.kept(counts.kept ?? 0, kept.size)}${rescued}.`;
+  return `${say.run.kept(counts.kept ?? 0, kept.size)}${rescued}.${say.run.suspects(items.filter(isSuspect).length)}`;
 }

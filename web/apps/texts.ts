@@ -55,6 +55,7 @@ export const say = {
         ? `; one would have broken ${site} and was taken back in ${time}`
         : `; ${count} would have broken a site and were taken back, each within ${time}`,
     restored: (time: string) => `restored in ${time}`,
+    suspects: (count: number) => (count === 0 ? '' : count === 1 ? ' One needs a look.' : ` ${count} need a look.`),
     state: {
       queued: 'waiting',
       updating: 'updating',

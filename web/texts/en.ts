@@ -320,6 +320,7 @@ export const en = {
     print: 'Print',
     group: {
       trouble: 'Not updated',
+      suspect: 'Updated, and needs a look',
       rolled_back: 'Rolled back',
       skipped: 'Left as it was',
       busy: 'In progress',
@@ -337,7 +338,9 @@ export const en = {
       broke: number,
       worst: { site: string; time: string } | null,
       open: number,
+      suspects: number,
     ) => {
+      const doubts = suspects === 0 ? '' : ` ${suspects === 1 ? 'One needs' : `${suspects} need`} a look.`;
       const updates =
         kept === 0 ? 'No update was kept' : `${plural(kept, 'update', 'updates')} on ${plural(sites, 'site', 'sites')}`;
       const rescued =
@@ -346,7 +349,7 @@ export const en = {
           : broke === 1
             ? `; one would have broken ${worst.site} and was taken back in ${worst.time}`
             : `; ${broke} would have broken a site and were taken back, each within ${worst.time}`;
-      return `${updates}${rescued}.${open === 0 ? '' : ` ${open === 1 ? 'One was' : `${open} were`} not made.`}`;
+      return `${updates}${rescued}.${doubts}${open === 0 ? '' : ` ${open === 1 ? 'One was' : `${open} were`} not made.`}`;
     },
     removedSite: 'a site',
     open: 'Open run',

@@ -7,23 +7,28 @@ import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
 import { SiteLink } from './run-matrix.js';
-import { type RunItem as Item, nameOf, type State, signOf } from './run-states.js';
+import { type RunItem as Item, isSuspect, nameOf, type State, signOf } from './run-states.js';
 
-const GROUPS = [
-  ['trouble', ['failed', 'unknown']],
-  ['rolled_back', ['rolled_back']],
-  ['busy', ['updating', 'checking', 'queued']],
-  ['skipped', ['skipped']],
-  ['kept', ['kept']],
-] as const satisfies readonly (readonly [string, readonly State[]])[];
+const GROUPS = ['trouble', 'suspect', 'rolled_back', 'busy', 'skipped', 'kept'] as const;
+
+const GROUP_OF: Readonly<Record<State, (typeof GROUPS)[number]>> = {
+  failed: 'trouble',
+  unknown: 'trouble',
+  rolled_back: 'rolled_back',
+  updating: 'busy',
+  checking: 'busy',
+  queued: 'busy',
+  skipped: 'skipped',
+  kept: 'kept',
+};
 
 /** Item by item, what needs a person first. */
 export function Items({ items }: { items: readonly Item[] }) {
   if (items.length === 0) return <Card>{<p class="muted">{t.runs.nothing}</p>}</Card>;
   return (
     <>
-      {GROUPS.map(([group, states]) => {
-        const own = items.filter(({ state }) => states.some((one) => one === state));
+      {GROUPS.map((group) => {
+        const own = items.filter((item) => (isSuspect(item) ? 'suspect' : GROUP_OF[item.state]) === group);
         return (
           own.length > 0 && (
             <Card key={group} title={t.runs.groupOf(t.runs.group[group], number(own.length))}>
@@ -53,7 +58,7 @@ function ItemLine({ item, items }: { item: Item; items: readonly Item[] }) {
           <strong>{nameOf(item)}</strong>
           <span class="versions">{t.updates.versions(item.old_version, item.new_version)}</span>
           <Badge tone={tone} icon={icon}>
-            {item.state === 'kept' ? t.runs.state.kept : word}
+            {isSuspect(item) ? t.outcome.suspect : item.state === 'kept' ? t.runs.state.kept : word}
           </Badge>
           {(item.type === 'plugin' || item.type === 'theme') && <Protection by={item.protection} />}
         </span>

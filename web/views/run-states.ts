@@ -11,6 +11,7 @@ import {
   LoaderCircle,
   OctagonX,
   ShieldCheck,
+  TriangleAlert,
   Undo2,
 } from '../parts/icons.js';
 import { span } from '../parts/time.js';
@@ -37,10 +38,14 @@ export const ORDER = Object.keys(STATES) as State[];
 /** `shop/shop.php` → `shop`. */
 export const bareSlug = (slug: string) => slug.split('/')[0]?.replace(/\.php$/, '') ?? slug;
 
+/** It was kept, and its site may have a problem since. */
+export const isSuspect = ({ state, evidence = [] }: RunItem) => state === 'kept' && evidence.length > 0;
+
 /** How an item stands, in the cell of its site: a break is red, and amber once the site is restored. */
 export function signOf(item: RunItem): { tone: Tone; icon: IconNode; word: string } {
   const { state, code, new_version, restored_after_ms } = item;
   if (item.restoring === true) return { tone: 'bad', icon: OctagonX, word: t.runs.broken };
+  if (isSuspect(item)) return { tone: 'warn', icon: TriangleAlert, word: new_version };
   if (state === 'kept') return { ...STATES.kept, word: new_version };
   if (state === 'rolled_back' && restored_after_ms !== undefined)
     return { ...STATES.rolled_back, word: t.runs.restored(span(restored_after_ms)) };

@@ -21,6 +21,7 @@ import { Proof } from './run-proof.js';
 import { Retry } from './run-retry.js';
 import {
   type RunItem as Item,
+  isSuspect,
   nameOf,
   ORDER,
   type RunAnswer,
@@ -116,13 +117,14 @@ export function Run() {
 }
 
 /** What it came to, in one sentence. */
-function headlineOf(run: RunEntry, { kept_sites, broke, worst }: RunAnswer['result']): string {
+function headlineOf(run: RunEntry, { kept_sites, suspects, broke, worst }: RunAnswer['result']): string {
   return t.runs.headline(
     countOf(run, 'kept'),
     kept_sites,
     broke,
     worst && { site: worst.site_name ?? t.runs.removedSite, time: span(worst.restored_after_ms) },
     countOf(run, 'failed') + countOf(run, 'unknown'),
+    suspects,
   );
 }
 
@@ -132,9 +134,9 @@ function namesOf(items: readonly Item[]): ReadonlyMap<number, string> {
   );
 }
 
-/** Sites whose pictures are shown at once: the first two on which something did not stay. */
+/** Sites whose pictures are shown at once: the first two on which something did not stay, or may be a problem. */
 function troubled(items: readonly Item[]): ReadonlySet<number> {
-  const sites = items.filter(({ state }) => state === 'rolled_back' || state === 'failed');
+  const sites = items.filter((item) => item.state === 'rolled_back' || item.state === 'failed' || isSuspect(item));
   return new Set([...new Set(sites.map(({ site_id }) => site_id))].slice(0, 2));
 }
 

@@ -272,15 +272,21 @@ export function createUpdateRuns(db: Db) {
       );
     },
 
-    /** On how many sites it kept something, how many items broke theirs, and the one whose site was broken the longest. */
-    async result(id: string): Promise<{ kept_sites: number; broke: number; worst: Rescue | undefined }> {
+    /**
+     * On how many sites it kept something, after how many of these a site may have a problem, how many items broke theirs, and
+     * the one whose site was broken the longest.
+     */
+    async result(
+      id: string,
+    ): Promise<{ kept_sites: number; suspects: number; broke: number; worst: Rescue | undefined }> {
       const ms = "c.evidence ->> 'well_after_ms'";
       const broke = `FROM update_run_item i JOIN safe_change c ON c.id = i.change_id LEFT JOIN site s ON s.id = i.site_id
         WHERE i.run_id = ? AND i.state = 'rolled_back' AND ${ms} IS NOT NULL`;
       const [[counts] = [], [worst] = []] = await db.read([
         sql(
-          `SELECT count(DISTINCT site_id) AS kept_sites, (SELECT count(*) ${broke}) AS broke
-           FROM update_run_item WHERE run_id = ? AND state = 'kept'`,
+          `SELECT count(DISTINCT i.site_id) AS kept_sites, count(*) FILTER (WHERE json_array_length(c.evidence, '$.suspect') > 0) AS suspects,
+             (SELECT count(*) ${broke}) AS broke
+           FROM update_run_item i LEFT JOIN safe_change c ON c.id = i.change_id WHERE i.run_id = ? AND i.state = 'kept'`,
           id,
           id,
         ),
@@ -291,6 +297,7 @@ export function createUpdateRuns(db: Db) {
       ]);
       return {
         kept_sites: Number(counts?.kept_sites),
+        suspects: Number(counts?.suspects),
         broke: Number(counts?.broke),
         worst: worst as Rescue | undefined,
       };
