@@ -23,6 +23,7 @@ import type { Pictures } from '../outbound/pictures/pictures.js';
 import type { Probe } from '../outbound/probe/probe.js';
 import { withEitherSignal } from '../runtime/abort-signals.js';
 import type { Actor } from '../runtime/actor.js';
+import { createCancellable } from '../runtime/cancellable.js';
 import type { Clock } from '../runtime/clock.js';
 import { systemClock } from '../runtime/clock.js';
 import { createLeases, createSiteLocks } from '../runtime/cluster/leases.js';
@@ -194,6 +195,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const locks = createSiteLocks(leases);
+  const calls = createCancellable();
   // Queued work on a site may wait long for its turn: while a user waits for that work, its calls go first.
   const expeditingLocks = createSiteLocks(leases, (siteId) => child.expedite(siteId));
   const bulkChild = child.bulk();
@@ -216,6 +218,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       log,
       events,
       locks: caller.actor.via === 'jobs' ? locks : expeditingLocks,
+      calls,
       actor: caller.actor,
       operation: '',
       run_id: '',

@@ -11,6 +11,7 @@ import { noMailer } from '../outbound/mail/mailer.js';
 import { noPictures } from '../outbound/pictures/pictures.js';
 import type { Probe } from '../outbound/probe/probe.js';
 import type { WebhookSender } from '../outbound/webhook/sender.js';
+import { createCancellable } from '../runtime/cancellable.js';
 import type { Clock } from '../runtime/clock.js';
 import { createSiteLocks } from '../runtime/cluster/leases.js';
 import type { Config } from '../runtime/config/types.js';
@@ -44,6 +45,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     webhooks: unavailable<WebhookSender>('the network'),
     vulnerabilities: unavailable<VulnerabilityFeed>('the network'),
     locks: createSiteLocks(),
+    calls: createCancellable(),
     record: recordedCall,
     change: approvedChange,
     foretell: foretold,

@@ -13,6 +13,7 @@ import type { Pictures } from '../outbound/pictures/pictures.js';
 import type { Probe } from '../outbound/probe/probe.js';
 import type { WebhookSender } from '../outbound/webhook/sender.js';
 import type { Actor } from '../runtime/actor.js';
+import type { Cancellable } from '../runtime/cancellable.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
 import type { Events, Origin } from '../runtime/events.js';
@@ -64,6 +65,8 @@ export interface Ctx {
   readonly log: Log;
   readonly events: Events;
   readonly locks: SiteLocks;
+  /** Calls at work in this process that others may cancel, by the id of their run. */
+  readonly calls: Cancellable;
   readonly actor: Actor;
   /** Id of the operation or the REST row that was called; '' for what the service does on its own. */
   readonly operation: string;

@@ -1,7 +1,9 @@
 /** Cancelling a job: over MCP and HTTP, with sites that are done, at work and waiting. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import { offer } from '../../src/demo/inventory.js';
 import { runNextChunk } from '../support/chunks.js';
+import { holdBack } from '../support/hold-back.js';
 import { type SupportApp, supportApp } from './support-app.js';
 
 const SITES = 6;
@@ -80,6 +82,33 @@ describe('cancel-job', () => {
     // What they did after the end of the job does not count for it.
     expect(await support.tool('get-batch-job-status', { job_id })).toMatchObject({ succeeded: 0, failed: SITES });
     expect(await support.follow(body.next)).toMatchObject({ total_synced: 2 });
+  });
+
+  it('ends a run of updates that a call does', async () => {
+    const { app } = support;
+    for (const place of [0, 1]) for (const plugin of app.fleet.site(place).state.plugins) plugin.update = offer('99.0');
+    await support.tool('sync-sites', { site_ids_or_domains: [1, 2] });
+    const held = [0, 1].map((place) => holdBack(app.fleet.site(place), /^upgradeplugintheme$/));
+    const call = support.post('run-updates', { types: ['plugins'], site_ids_or_domains: [1, 2] });
+    await Promise.all(held.map(({ waiting }) => waiting));
+    const { runs } = await support.tool('list-runs', { state: 'running' });
+    expect(runs).toMatchObject([{ state: 'running', job_id: null }]);
+    const { run_id } = runs[0];
+    const left = { run_id, job_id: null, type: 'update', total: 2, in_progress: { count: 2, first: [1, 2] } };
+    expect(await support.ask('cancel-job', { run_id, dry_run: true })).toMatchObject({ ...left, cancelled: false });
+    const answer = await support.tool('cancel-job', { run_id, confirm: true });
+    expect(answer).toMatchObject({ ...left, cancelled: true, succeeded: 0, not_begun: { count: 0 } });
+    expect((await call).body).toMatchObject({ code: 'svc_cancelled' });
+    for (const { letGo } of held) letGo();
+    expect(await support.tool('get-run', { run_id })).toMatchObject({ state: 'ended' });
+    const again = await support.post('cancel-job', { run_id, confirm: true });
+    expect([again.status, again.body.code, again.body.data.field]).toEqual([409, 'svc_rest_conflict', 'run_id']);
+  });
+
+  it('takes a job or a run, and not both', async () => {
+    for (const input of [{}, { job_id: 'sync_00000000-0000-4000-8000-000000000000', run_id: 'run_1' }])
+      expect((await support.post('cancel-job', { ...input, confirm: true })).body.code).toBe('svc_invalid_input');
+    expect((await support.post('cancel-job', { run_id: 'run_1', confirm: true })).body.code).toBe('svc_run_not_found');
   });
 
   it('refuses what is no job, and one that does not exist', async () => {

@@ -1,8 +1,8 @@
-import { confirmation } from '../../schemas/common.js';
+import { confirmation, token } from '../../schemas/common.js';
 import { JOB_TYPES, jobId } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
-import { cancelWithSites, previewCancel } from '../../src/domain/actions/jobs.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
+import { cancel, previewCancelled } from '../../src/domain/updates/runs/cancel.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 const count = () => z.number().int();
@@ -10,20 +10,26 @@ const sites = () => z.object({ count: count(), first: z.array(count()) });
 
 export default defineOperation({
   id: 'svc/cancel-job-v1',
-  title: 'Cancel a job',
+  title: 'Cancel a job or a run',
   about:
-    'Ends a job: sites whose turn has not come are left alone, one in progress may still finish. What was done stays.',
+    'Ends a job or a run of updates: sites whose turn has not come are left alone, one in progress may still finish. What was done stays.',
   effect: 'destroy',
   change: 'other',
   idempotent: false,
 
-  input: () => z.object({ job_id: jobId(), ...confirmation() }),
+  input: () =>
+    z.object({
+      job_id: jobId().optional(),
+      run_id: token(100).optional().describe('Or a run of updates, of list-runs-v1.'),
+      ...confirmation(),
+    }),
 
   output: () =>
     z.object({
       cancelled: z.boolean(),
       dry_run: z.boolean().optional().describe('True for a preview.'),
-      job_id: z.string(),
+      job_id: z.string().nullable().describe('Null: a call did the run.'),
+      run_id: z.string().optional(),
       type: z.enum(JOB_TYPES),
       total: count(),
       succeeded: count(),
@@ -35,12 +41,11 @@ export default defineOperation({
 
   question: ({ type, total, succeeded, failed, in_progress, not_begun }) => ({
     text: sentences(
-      `End the ${type} job? Of ${counted(total, 'site')} ${succeeded} done, ${failed} failed, ${not_begun.count} not begun: these are left as they are.`,
+      `End the ${type === 'update' ? 'updates' : `${type} job`}? Of ${counted(total, 'site')} ${succeeded} done, ${failed} failed, ${not_begun.count} not begun: these are left as they are.`,
       in_progress.count > 0 && `${in_progress.count} at work may still finish.`,
     ),
   }),
 
-  preview: ({ job_id }, ctx) => previewCancel(ctx, job_id),
-
-  handle: ({ job_id }, ctx) => cancelWithSites(ctx, job_id),
+  preview: (input, ctx) => previewCancelled(ctx, input),
+  handle: (input, ctx) => cancel(ctx, input),
 });

@@ -190,7 +190,7 @@ const NAMED = 50;
 export async function previewCancel(ctx: Ctx, id: string) {
   const job = await jobStatus(ctx, id, 1, 1);
   if (job.completed_at !== null) throw hasEnded(job);
-  return { ...cancelView(job, await ctx.store.jobs.unfinished(id)), cancelled: false, dry_run: true };
+  return { ...cancellation(job, await ctx.store.jobs.unfinished(id)), cancelled: false, dry_run: true };
 }
 
 /** Ends a job as `cancelJob`, and tells the sites that were at work from those whose turn had not come. */
@@ -198,13 +198,30 @@ export async function cancelWithSites(ctx: Ctx, id: string) {
   const unfinished = await endJob(ctx, id);
   const job = await jobStatus(ctx, id, 1, 1);
   const failed = job.failed - unfinished.started.length - unfinished.waiting.length;
-  return { ...cancelView({ ...job, failed }, unfinished), cancelled: true };
+  return { ...cancellation({ ...job, failed }, unfinished), cancelled: true };
 }
 
-function cancelView(
-  { job_id, type, total, succeeded, failed }: JobView,
+/** What a cancellation left, or would leave, undone. */
+export interface Cancellation {
+  cancelled: boolean;
+  dry_run?: boolean | undefined;
+  /** Null: a call did the work. */
+  job_id: string | null;
+  run_id?: string | undefined;
+  type: JobType;
+  total: number;
+  succeeded: number;
+  failed: number;
+  in_progress: { count: number; first: number[] };
+  not_begun: { count: number; first: number[] };
+  next?: string | undefined;
+}
+
+/** Tells the sites that were at work from those whose turn had not come. */
+export function cancellation(
+  { job_id, type, total, succeeded, failed }: Pick<Cancellation, 'job_id' | 'type' | 'total' | 'succeeded' | 'failed'>,
   { started, waiting }: { started: readonly number[]; waiting: readonly number[] },
-) {
+): Omit<Cancellation, 'cancelled'> {
   const sites = (ids: readonly number[]) => ({ count: ids.length, first: ids.slice(0, NAMED) });
   return {
     job_id,

@@ -272,6 +272,19 @@ export function createUpdateRuns(db: Db) {
       );
     },
 
+    /** How its sites stand that have items: the first that holds of at work, not begun, and with an item that failed. */
+    sitesOf(id: string): Promise<{ site_id: number; state: 'started' | 'waiting' | 'failed' | 'done' }[]> {
+      return db.all(
+        `SELECT site_id, CASE
+             WHEN sum(state = 'queued') = count(*) THEN 'waiting'
+             WHEN sum(state IN ('queued', 'updating', 'checking')) > 0 THEN 'started'
+             WHEN sum(state IN ('failed', 'unknown', 'rolled_back')) > 0 THEN 'failed'
+             ELSE 'done' END AS state
+         FROM update_run_item WHERE run_id = ? GROUP BY site_id`,
+        [id],
+      );
+    },
+
     /**
      * On how many sites it kept something, after how many of these a site may have a problem, how many items broke theirs, and
      * the one whose site was broken the longest.

@@ -84,7 +84,7 @@ async function asRun<A extends object>(
   const { id } = run;
   await updateRuns.begin(run);
   try {
-    const answer: A & Answer = await work({ ...ctx, run_id: id });
+    const answer: A & Answer = await ctx.calls.run(id, ctx.signal, (signal) => work({ ...ctx, run_id: id, signal }));
     const other = answer.continued?.run_id ?? id;
     // The job of another run is at work on all of the sites.
     return { ...answer, run_id: other !== id && (await updateRuns.drop(id)) ? other : id };
