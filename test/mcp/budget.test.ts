@@ -285,7 +285,7 @@ describe('large answers', () => {
     mcp.app.fleet.site(59).faults = { offline: true };
     const answer = await call('svc-sync-sites-v1');
     expect(answer).toMatchObject({ total_synced: 59, total_errors: 1, errors: [{ site_id: 60 }] });
-    expect(answer.truncated).toContain('All of it was done');
+    expect(answer.truncated).toContain('Only the listing is cut');
     expect((answer.synced as unknown[]).length).toBeLessThan(59);
   });
 

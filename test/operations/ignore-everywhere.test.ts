@@ -44,6 +44,12 @@ describe('ignore-update-everywhere', () => {
     expect(await slugs()).toEqual(['1 platform']);
     await app.connect(1);
     expect(await slugs()).not.toContain(`2 ${plugin.slug}`);
+    for (const per_site of [true, false]) {
+      const { ignored } = await app.call('list-ignored-updates', { per_site });
+      expect(ignored).not.toEqual([]);
+      for (const row of ignored)
+        expect(row).toMatchObject({ slug: plugin.slug, until: until.replace(/\.\d{3}Z$/, 'Z') });
+    }
     app.clock.move(29 * DAY);
     expect(await tick()).toBe('0 offered again');
     expect(await slugs()).not.toContain(`1 ${plugin.slug}`);

@@ -1,4 +1,4 @@
-import { bool, paging } from '../../schemas/common.js';
+import { bool, paging, timestamp } from '../../schemas/common.js';
 import { siteFields } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { listIgnored } from '../../src/domain/updates/ignored.js';
@@ -26,6 +26,7 @@ export default defineOperation({
           slug: z.string(),
           name: z.string(),
           ignored_version: z.string().describe('`all_versions`, or versions joined with commas.'),
+          until: timestamp().optional().describe('Then it shows again.'),
           sites: z.number().int().optional(),
         }),
       ),

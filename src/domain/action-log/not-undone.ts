@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'client updated': again('update-client-v1 changes it.'),
   deleted: GONE,
   'rolled-back':
-    'A roll-back stays: what it removed may have broken the site. To update again, lift its quarantine with lift-quarantine-v1.',
+    'A roll-back stays, as what it removed may have broken the site. Update the item again; lift-quarantine-v1 first, if that version is quarantined.',
 };
 
 /** Of an entry that says nothing of what was before. */

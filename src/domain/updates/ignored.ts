@@ -1,6 +1,7 @@
 /** Ignored updates: the dashboard's own bookkeeping, nothing is sent to the child (operations §5.6). */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { slugMeant } from '../extensions/names.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
@@ -80,11 +81,12 @@ export function ignoredEntries({ store }: Ctx, site: { id: number } | null) {
 export async function listIgnored(ctx: Ctx, perSite: boolean, page: number, perPage: number) {
   const { items, total } = await ctx.store.updates.ignored(perSite, page, perPage);
   return {
-    ignored: items.map(({ type, versions, sites, ...row }) => ({
+    ignored: items.map(({ type, versions, sites, until, ...row }) => ({
       ...row,
       ...(sites === null ? {} : { sites }),
       type: (UPDATE_TYPES[type] ?? 'plugin') as IgnorableType,
       ignored_version: versions,
+      ...(until === null ? {} : { until: isoTime(until) ?? '' }),
     })),
     total,
   };

@@ -33,6 +33,8 @@ interface IgnoredRow extends Row, Pick<FleetOffer, 'site_id' | 'site_url' | 'sit
   versions: string;
   /** On how many sites an entry for all of them holds; null = it is that of one site. */
   sites: number | null;
+  /** When the first of the versions shows again, in milliseconds; null = never by itself. */
+  until: number | null;
 }
 
 /** A version that a site ignores; `*` = every one. */
@@ -219,20 +221,20 @@ export function createUpdates(db: Db, aside: Reads = db) {
      */
     ignored(perSite: boolean, page: number, perPage: number): Promise<{ items: IgnoredRow[]; total: number }> {
       const global = perSite
-        ? `SELECT s.id, s.url, s.name, s.url_key, g.type, g.slug, max(g.name), ${VERSIONS('g')}, NULL
+        ? `SELECT s.id, s.url, s.name, s.url_key, g.type, g.slug, max(g.name), ${VERSIONS('g')}, NULL, min(g.until)
            FROM ignored_everywhere g JOIN site s
            WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug)
            GROUP BY s.id, g.type, g.slug`
         : `SELECT 0, '', '', '', g.type, g.slug, max(g.name), ${VERSIONS('g')}, (SELECT count(*) FROM site)
-             - (SELECT count(DISTINCT i.site_id) FROM ignored_update i WHERE i.type = g.type AND i.slug = g.slug)
+             - (SELECT count(DISTINCT i.site_id) FROM ignored_update i WHERE i.type = g.type AND i.slug = g.slug), min(g.until)
            FROM ignored_everywhere g GROUP BY g.type, g.slug`;
       const entries = `
         SELECT s.id AS site_id, s.url AS site_url, s.name AS site_name, s.url_key, i.type, i.slug, max(i.name) AS name,
-          ${VERSIONS('i')} AS versions, NULL AS sites
+          ${VERSIONS('i')} AS versions, NULL AS sites, NULL AS until
         FROM ignored_update i JOIN site s ON s.id = i.site_id GROUP BY s.id, i.type, i.slug
         UNION ALL ${global}`;
       const rows = sql(
-        `SELECT site_id, site_url, site_name, type, slug, name, versions, sites FROM (${entries})
+        `SELECT site_id, site_url, site_name, type, slug, name, versions, sites, until FROM (${entries})
          ORDER BY url_key, site_id, type, slug`,
       );
       return readPage<IgnoredRow>(aside, rows, sql(`SELECT count(*) AS n FROM (${entries})`), page, perPage);

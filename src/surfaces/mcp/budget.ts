@@ -139,7 +139,7 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
 function howToGoOn(operation: GroupedOperation, preview: boolean): string {
   if (preview) return 'Nothing was done, and the counts cover everything.';
   if (operation.effect !== 'read')
-    return 'All of it was done; only the listing is cut. Read the current state with the list and get tools.';
+    return 'Only the listing is cut; the counts cover everything. Read the current state with the list and get tools.';
   if (insteadOf(operation.id) !== undefined) return '';
   const schema = contractOf(operation).input_schema;
   const required = (schema.required ?? []) as string[];
