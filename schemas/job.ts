@@ -29,6 +29,26 @@ export const jobId = () =>
     .regex(JOB_ID, 'must be the job_id of a queued answer, such as sync_…')
     .describe('From a queued answer.');
 
+const count = () => z.number().int();
+const someSites = () => z.object({ count: count(), first: z.array(count()) });
+
+/** What a cancellation left, or would leave, undone. */
+export const cancelled = once(() =>
+  z.object({
+    cancelled: z.boolean(),
+    dry_run: z.boolean().optional().describe('True for a preview.'),
+    job_id: z.string().nullable().describe('Null: a call did the run.'),
+    run_id: z.string().optional(),
+    type: z.enum(JOB_TYPES),
+    total: count(),
+    succeeded: count(),
+    failed: count().describe('Without those that are cancelled.'),
+    in_progress: someSites().describe('May still finish.'),
+    not_begun: someSites().describe('Not done.'),
+    next: z.string().optional().describe('Shows what became of those in progress.'),
+  }),
+);
+
 /** Tools that work on all sites in the background; their status is read where they are started. */
 export const TOOL_JOB_TYPES = ['destroy_sessions', 'renew_connections', 'disconnect_all_sites'] as const;
 export type ToolJobType = (typeof TOOL_JOB_TYPES)[number];

@@ -315,6 +315,7 @@ describe('the interface description', () => {
       'POST /alerts/deliveries/{delivery_id}/resend',
       'POST /jobs/{job_id}/cancel',
       'POST /rollouts',
+      'POST /runs/{run_id}/cancel',
       'POST /settings/tools/clear-activation-data',
       'POST /settings/tools/destroy-sessions',
       'POST /settings/tools/disconnect-all-sites',

@@ -336,6 +336,28 @@ describe('a run after which a site may have a problem', needs('chromium'), () =>
   });
 });
 
+describe('a run at work', needs('chromium'), () => {
+  it('can be stopped: sites whose turn has not come are left alone', async () => {
+    app = await planFleet();
+    served = await servePage(app);
+    const page = await served.open();
+    const held = holdBack(app.fleet.site(BARE - 1), /^upgradeplugintheme$/);
+    const call = app.fail('run-updates', { types: ['plugins'], site_ids_or_domains: [BARE] });
+    await served.running(held.waiting);
+    const [run] = (await app.call('list-runs', { state: 'running' })).runs;
+    await page.goto(`${served.url}/runs/${run.run_id}`);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+    await served.running(page.getByText('The run was cancelled.').waitFor());
+    expect(await call).toMatchObject({ code: 'svc_cancelled' });
+    await served.running(page.locator('.headline', { hasText: 'No update was kept' }).waitFor());
+    await expect.poll(() => page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    held.letGo();
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  });
+});
+
 describe('a run of many items', needs('chromium'), () => {
   it('has those of each site one after the other, by name, and says what was spared', async () => {
     app = await safetyApp({ sites: 2, pageFolder: await builtPage() });

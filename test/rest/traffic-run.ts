@@ -691,6 +691,13 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
     await get('/runs/{run_id}/pictures/{site}', { run_id, site: 1 });
   }
   await updateRuns.begin({ ...run, id: 'open', asked: '{"types":[],"specific_items":[]}' });
+  const queued = { id: 'update_queued', type: 'update', params: {}, sites: [1], begun: false, refused: [] } as const;
+  const pace = { chunk: 20, delay_ms: 0, timeout_ms: 3_600_000, next_run_at: now + 86_400_000 };
+  await app.service.store.jobs.add(
+    { ...queued, ...pace, run_id: 'queued', run: { ...run, id: 'queued', asked: '{"types":[],"specific_items":[]}' } },
+    now,
+  );
+  for (const run_id of ['queued', 'open', 'x']) await send('POST', '/runs/{run_id}/cancel', { run_id });
   for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
   await rollouts({ get, send }, app);
   await get('/fleet/attention');

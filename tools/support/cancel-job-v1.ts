@@ -1,12 +1,9 @@
 import { confirmation, token } from '../../schemas/common.js';
-import { JOB_TYPES, jobId } from '../../schemas/job.js';
+import { cancelled, jobId } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
 import { cancel, previewCancelled } from '../../src/domain/updates/runs/cancel.js';
 import { defineOperation } from '../../src/operation/operation.js';
-
-const count = () => z.number().int();
-const sites = () => z.object({ count: count(), first: z.array(count()) });
 
 export default defineOperation({
   id: 'svc/cancel-job-v1',
@@ -24,20 +21,7 @@ export default defineOperation({
       ...confirmation(),
     }),
 
-  output: () =>
-    z.object({
-      cancelled: z.boolean(),
-      dry_run: z.boolean().optional().describe('True for a preview.'),
-      job_id: z.string().nullable().describe('Null: a call did the run.'),
-      run_id: z.string().optional(),
-      type: z.enum(JOB_TYPES),
-      total: count(),
-      succeeded: count(),
-      failed: count().describe('Without those that are cancelled.'),
-      in_progress: sites().describe('May still finish.'),
-      not_begun: sites().describe('Not done.'),
-      next: z.string().optional().describe('Shows what became of those in progress.'),
-    }),
+  output: cancelled,
 
   question: ({ type, total, succeeded, failed, in_progress, not_begun }) => ({
     text: sentences(

@@ -318,6 +318,10 @@ export const en = {
     job: 'Job',
     glance: 'At a glance',
     print: 'Print',
+    stop: 'Stop',
+    stopTitle: 'Stop these updates?',
+    stopText:
+      'What was done stays done. Sites whose turn has not come are left alone; one in progress may still finish.',
     group: {
       trouble: 'Not updated',
       suspect: 'Updated, and needs a look',

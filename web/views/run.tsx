@@ -29,6 +29,7 @@ import {
   STATES,
   type State,
 } from './run-states.js';
+import { Stop } from './run-stop.js';
 import { starting } from './starting-run.js';
 
 /** Polling interval while a run is in progress: its steps are stored before they are taken. */
@@ -87,14 +88,16 @@ export function Run() {
       about={run.data && <About run={run.data.run} />}
       actions={
         run.data &&
-        !running && (
+        (running ? (
+          <Stop id={id} />
+        ) : (
           <>
             {countOf(run.data.run, 'failed') > 0 && <Retry id={id} />}
             <Button icon={Printer} onClick={() => print()}>
               {t.runs.print}
             </Button>
           </>
-        )
+        ))
       }
     >
       <Loaded of={run} rows={8}>

@@ -33,7 +33,7 @@ interface IgnoredRow extends Row, Pick<FleetOffer, 'site_id' | 'site_url' | 'sit
   versions: string;
   /** On how many sites an entry for all of them holds; null = it is that of one site. */
   sites: number | null;
-  /** When the first of the versions shows again, in milliseconds; null = never by itself. */
+  /** When the first of the versions shows again, in milliseconds; null = never on its own. */
   until: number | null;
 }
 

@@ -1,10 +1,12 @@
 /** Routes of runs of updates. */
 
 import { id } from '../../../../schemas/common.js';
+import { cancelled } from '../../../../schemas/job.js';
 import { receipt, runPicture } from '../../../../schemas/receipt.js';
 import { RUN_ITEM_STATES, RUN_STATES, runEntry, runResult, shownRunItem } from '../../../../schemas/run.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
+import { cancel } from '../../../domain/updates/runs/cancel.js';
 import { picturesOf, receiptsOf } from '../../../domain/updates/runs/receipts.js';
 import { retryRun } from '../../../domain/updates/runs/retry.js';
 import { getRun, listRuns, resultOf } from '../../../domain/updates/runs/runs.js';
@@ -116,6 +118,18 @@ export const runs: readonly Route[] = [
         data: updated,
         errors,
       };
+    },
+  }),
+  route({
+    on: 'POST /runs/{run_id}/cancel',
+    change: 'other',
+    fails: [404, 409],
+    summary: 'Cancel a run of updates',
+    description: 'What was done stays. 409 for a run that has ended, or that a call of another process does.',
+    params: () => z.object({ run_id: text(100).describe('Of a run at work.') }),
+    returns: () => cancelled().extend({ message: z.string() }),
+    async answer({ run_id }, ctx) {
+      return { message: 'The run was cancelled.', ...(await cancel(ctx, { run_id })) };
     },
   }),
 ];
