@@ -21,3 +21,26 @@ it('is not just kept, in the rollout and in the list of them', async () => {
   const { rollouts } = await app.call('list-rollouts', {});
   expect(rollouts).toMatchObject([{ rollout_id, summary: rollout.summary }]);
 });
+
+it('tells of a plugin that its update left inactive under another name, and halts where that passes the limit', async () => {
+  const app = await rolloutApp(4);
+  const renamed = `${SHOP.split('/')[0]}/other-main.php`;
+  for (const place of [0, 1, 2, 3]) app.site(place).faults.renames = { [SHOP]: renamed };
+  const { rollout_id } = await app.start({ waves: { canaries: 1, soak_minutes: 0 } });
+  await app.turn();
+  await app.after(1);
+  const rollout = await app.read(rollout_id);
+  const [{ run_id }] = rollout.items.filter(({ state }: Record<string, unknown>) => state === 'kept');
+  expect(rollout).toMatchObject({
+    state: 'halted',
+    reason: 'Updates failed on 1 of 1 sites of wave 1; the limit is 20 %.',
+    counts: { kept: 1, untouched: 3 },
+    summary: expect.stringMatching(/1 kept.*Suspect, though kept: 1\.$/),
+  });
+  const [item] = rollout.items.filter(({ state }: Record<string, unknown>) => state === 'kept');
+  expect(item).toMatchObject({ slug: SHOP, code: 'svc_activation_failed', message: expect.stringContaining(renamed) });
+  // The run tells the same, of one item.
+  const run = await app.call('get-run', { run_id });
+  expect(run.counts).toEqual({ kept: 1 });
+  expect(run.items).toMatchObject([{ slug: SHOP, code: 'svc_activation_failed' }]);
+});

@@ -39,7 +39,8 @@ export const ORDER = Object.keys(STATES) as State[];
 export const bareSlug = (slug: string) => slug.split('/')[0]?.replace(/\.php$/, '') ?? slug;
 
 /** It was kept, and its site may have a problem since. */
-export const isSuspect = ({ state, evidence = [] }: RunItem) => state === 'kept' && evidence.length > 0;
+export const isSuspect = ({ state, code, evidence = [] }: RunItem) =>
+  state === 'kept' && (code !== undefined || evidence.length > 0);
 
 /** How an item stands, in the cell of its site: a break is red, and amber once the site is restored. */
 export function signOf(item: RunItem): { tone: Tone; icon: IconNode; word: string } {

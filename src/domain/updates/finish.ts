@@ -128,7 +128,11 @@ function resultOf(
     } else {
       result.updated.push(applied(target, type, offer, offer.current_version, outcome.version));
       const { aside } = outcome;
-      if (aside !== undefined) result.errors.push(failed(target, type, aside.slug, aside.code, aside.message));
+      if (aside !== undefined)
+        result.errors.push({
+          ...failed(target, type, aside.slug, aside.code, aside.message),
+          planned_as: offer.slug,
+        });
     }
   }
   // All outcomes are known, but time is up.

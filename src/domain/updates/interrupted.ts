@@ -81,7 +81,10 @@ function appliedIn(
     const shown = shownUpdate(offer, { before: installed[type], after: listOf(snapshot, type) });
     if (shown === null) return [];
     const { version, aside } = shown;
-    const error = aside && failed(target, type, aside.slug, aside.code, aside.message);
+    const error = aside && {
+      ...failed(target, type, aside.slug, aside.code, aside.message),
+      planned_as: offer.slug,
+    };
     return [
       { item: applied(target, type, offer, old_version, version), ...(error === undefined ? {} : { aside: error }) },
     ];

@@ -27,6 +27,8 @@ export type Suspect = z.output<ReturnType<typeof suspectUpdates>>[number];
 export interface ApplyError extends z.output<ReturnType<typeof applyError>> {
   /** It was sent, and its outcome is still unknown. */
   unknown?: true;
+  /** It is about an update that was installed and has another slug since: the one under which it was planned. */
+  planned_as?: string;
 }
 
 /** How one site was looked at. */

@@ -85,9 +85,9 @@ const ITEMS = `rollout r JOIN rollout_plan_item p ON p.plan_id = r.plan_id
   LEFT JOIN update_run_item i ON i.run_id = o.run_id AND i.site_id = p.site_id AND i.type = p.type AND i.slug = p.slug
   LEFT JOIN update_run_item w ON i.run_id IS NULL AND w.run_id = o.run_id AND w.site_id = p.site_id AND w.type = 4
   LEFT JOIN update_run u ON u.id = o.run_id`;
-/** The safe update of an item `i`, and whether it was kept with findings. */
+/** The safe update of an item `i`, and whether it was kept with findings, or with an error, as one that left a plugin inactive. */
 const CHANGE = 'LEFT JOIN safe_change c ON c.id = i.change_id';
-const SUSPECT = "i.state = 'kept' AND json_array_length(c.evidence, '$.suspect') > 0";
+const SUSPECT = "i.state = 'kept' AND (i.code <> '' OR json_array_length(c.evidence, '$.suspect') > 0)";
 /** Of an item without an entry: its site was not touched, its turn comes, or its run ended without a word about it. */
 const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untouched' WHEN u.ended_at IS NULL THEN 'queued' ELSE 'unknown' END)`;
 
@@ -399,7 +399,7 @@ export function createRollouts(db: Db, aside: Reads) {
         sitesOf(HARMED),
         sql(
           `SELECT count(DISTINCT i.site_id) AS n FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id
-           WHERE n.rollout_id = ? AND n.wave = ? AND i.state IN ('failed', 'unknown') AND NOT ${HARMED}`,
+           WHERE n.rollout_id = ? AND n.wave = ? AND (i.state IN ('failed', 'unknown') AND NOT ${HARMED} OR i.state = 'kept' AND i.code <> '')`,
           id,
           wave,
         ),

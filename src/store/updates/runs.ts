@@ -297,7 +297,7 @@ export function createUpdateRuns(db: Db) {
         WHERE i.run_id = ? AND i.state = 'rolled_back' AND ${ms} IS NOT NULL`;
       const [[counts] = [], [worst] = []] = await db.read([
         sql(
-          `SELECT count(DISTINCT i.site_id) AS kept_sites, count(*) FILTER (WHERE json_array_length(c.evidence, '$.suspect') > 0) AS suspects,
+          `SELECT count(DISTINCT i.site_id) AS kept_sites, count(*) FILTER (WHERE i.code <> '' OR json_array_length(c.evidence, '$.suspect') > 0) AS suspects,
              (SELECT count(*) ${broke}) AS broke
            FROM update_run_item i LEFT JOIN safe_change c ON c.id = i.change_id WHERE i.run_id = ? AND i.state = 'kept'`,
           id,

@@ -95,7 +95,8 @@ function changeOf(row: ToldRunItem, now: number) {
 function itemsOf(runId: string, siteId: number, { updated, errors }: ApplyResult): RunItem[] {
   const items = new Map<string, RunItem>();
   for (const error of errors) {
-    const { type, slug, code, message, new_version = '' } = error;
+    const { type, planned_as, code, message, new_version = '' } = error;
+    const slug = planned_as ?? error.slug;
     const item = entryOf(runId, siteId, { type, slug, new_version }, stateOf(error), { code, message });
     items.set(keyOf(item), item);
   }
