@@ -79,21 +79,21 @@ it('reads for the serving thread what would hold it up with a large fleet', asyn
   const text = (what: string) => `'https://s' || value || '.example/' AS ${what}`;
   await db.run(`INSERT INTO site (id, url, url_key, name, search, created_at)
     SELECT value, ${text('url')}, ${text('url_key')}, 'Site', 'site', 0 FROM generate_series(1, 1001)`);
-  await db.run("INSERT INTO site_detail (site_id, php_version) SELECT id, '8.3' FROM site");
+  await db.run('INSERT INTO site_detail (site_id) SELECT id FROM site');
   await db.close();
   const [mine, main, engine] = ['watch.cjs', 'main', 'engine'].map((name) => join(folder, name)) as [
     string,
     string,
     string,
   ];
-  // Each thread leaves a mark when it counts sites by version.
+  // Each thread leaves a mark when it counts sites by whether they have a backup, for which it looks at each of them.
   writeFileSync(
     mine,
     `const { isMainThread } = require('node:worker_threads');
      const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve('libsql'))});
      const { prepare } = Database.prototype;
      Database.prototype.prepare = function (sql) {
-       if (sql.includes('GROUP BY d.php_version')) require('node:fs').writeFileSync(isMainThread ? ${JSON.stringify(main)} : ${JSON.stringify(engine)}, '');
+       if (sql.includes('iif(d.last_backup')) require('node:fs').writeFileSync(isMainThread ? ${JSON.stringify(main)} : ${JSON.stringify(engine)}, '');
        return prepare.call(this, sql);
      };`,
   );
@@ -101,10 +101,10 @@ it('reads for the serving thread what would hold it up with a large fleet', asyn
   try {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { abilities, user, password } = JSON.parse(line.toString('utf8')) as Record<string, string>;
-    const answer = await fetch(`${abilities}/svc/search-fleet-v1/run?input[group_by]=php`, {
+    const answer = await fetch(`${abilities}/svc/search-fleet-v1/run?input[group_by]=backup`, {
       headers: { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
     });
-    expect(await answer.json()).toMatchObject({ groups: [{ value: '8.3', count: 1001 }], total: 1001 });
+    expect(await answer.json()).toMatchObject({ groups: [{ value: 'unknown', count: 1001 }], total: 1001 });
     expect([main, engine].map((mark) => existsSync(mark))).toEqual([false, true]);
   } finally {
     const gone = once(child, 'exit');

@@ -363,6 +363,24 @@ describe('search-fleet', () => {
     expect(pages[1]).toMatchObject({ columns: ['url'], total: SITES, sites: SITES, page: 2, per_page: 60 });
   });
 
+  it.each(KINDS.map((kind) => [kind]).concat([['plugins', 'themes']]))(
+    'answers pages of the sites that have updates alone: %s %s',
+    async (...kinds) => {
+      const wanted = fleet.filter(({ offers }) => offered(offers, kinds, []));
+      const urls = wanted.map(({ url }) => url).sort();
+      const pages = [];
+      for (const [page, per_page] of [
+        [1, 5],
+        [2, 5],
+        [2, 500],
+      ] as const)
+        pages.push(await app.call('search-fleet', { has_update: kinds, fields: ['url'], page, per_page }));
+      expect(pages.slice(0, 2).flatMap(({ rows }) => rows.flat())).toEqual(urls.slice(0, 10));
+      expect(pages[2].rows).toEqual([]);
+      for (const { total, sites } of pages) expect([total, sites]).toEqual([urls.length, urls.length]);
+    },
+  );
+
   it('shows six columns that fit the question, or those that are asked for', async () => {
     const columns = async (input: object) => (await app.call('search-fleet', { ...input, per_page: 1 })).columns;
     expect(await columns({})).toEqual(['id', 'url', 'status', 'wp', 'php', 'updates']);

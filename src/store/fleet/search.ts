@@ -10,6 +10,8 @@ import {
   type FleetFilter,
   type ItemFilter,
   itemRows,
+  type OfferFilter,
+  offerCondition,
   siteCondition,
   unknownCondition,
   unknownEnds,
@@ -136,11 +138,18 @@ function orderOf(order: SiteOrder | undefined): string {
 /** Filters by which few sites are found; others may have to look at each of a large fleet. */
 const QUICK: ReadonlySet<string> = new Set(['search', 'status', 'tags', 'clients'] satisfies (keyof FleetFilter)[]);
 
+/** Groups of the whole fleet that one small index has in order. */
+const QUICK_GROUPS: ReadonlySet<GroupColumn> = new Set(['php', 'wp', 'status']);
+
 function isQuick(filter: FleetFilter, order: SiteOrder | undefined): boolean {
-  const asked = Object.entries(filter).filter(([, value]) =>
-    Array.isArray(value) ? value.length > 0 : value !== undefined,
-  );
-  return asked.every(([name]) => QUICK.has(name)) && (order === undefined || order.by === 'url');
+  if (typesAlone(filter, order) !== undefined) return true;
+  return asked(filter).every((name) => QUICK.has(name)) && (order === undefined || order.by === 'url');
+}
+
+/** Names of the filters that filter something. */
+function asked(filter: Partial<FleetFilter>): string[] {
+  const filtering = (value: unknown) => (Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '');
+  return Object.keys(filter).filter((name) => filtering(filter[name as keyof FleetFilter]));
 }
 
 /** Numbers of sites by why the end of a certificate or a domain is unknown. */
@@ -244,8 +253,9 @@ export function createFleetSearch(db: Db, aside: Reads) {
       const paged = groupRows.statement(
         sql('SELECT * FROM g ORDER BY count DESC, value, id LIMIT ? OFFSET ?', perPage, offset(page, perPage)),
       );
+      const reads = asked(filter).length === 0 && QUICK_GROUPS.has(by) ? db : aside;
       // Counted once, for the page and for their number.
-      const [[found] = [], unknown] = await aside.read([
+      const [[found] = [], unknown] = await reads.read([
         sql(
           `WITH g AS MATERIALIZED (${counted.text}) SELECT items, (SELECT count(*) FROM g) AS total_groups,
              (SELECT count(*) FROM site s${where(condition).text}) AS sites FROM (${paged.sql})`,
@@ -265,9 +275,16 @@ export function createFleetSearch(db: Db, aside: Reads) {
   };
 }
 
+interface Keys {
+  page: Fragment;
+  count: Fragment;
+}
+
 /** All matches in order: sites, or with an item pairs of site and package; and how many there are. */
-function keysOf(filter: FleetFilter, order?: SiteOrder): { page: Fragment; count: Fragment } {
+function keysOf(filter: FleetFilter, order?: SiteOrder): Keys {
   const [item, ...others] = filter.items;
+  const types = typesAlone(filter, order);
+  if (types !== undefined) return offeringSites(types);
   const from =
     item === undefined
       ? join([fragment('FROM site s'), where(siteCondition(filter))])
@@ -285,6 +302,25 @@ function keysOf(filter: FleetFilter, order?: SiteOrder): { page: Fragment; count
   return {
     page: join([fragment(`SELECT ${columns}`), from, fragment(ordered)], ' '),
     count: join([fragment(`SELECT ${counts}`), from], ' '),
+  };
+}
+
+/** The types of updates, if nothing else is asked for and sites are sorted by address. */
+function typesAlone({ offers = [], ...others }: FleetFilter, order: SiteOrder | undefined): OfferFilter | undefined {
+  const [offer, ...more] = offers;
+  if (offer === undefined || offer.levels.length > 0 || more.length > 0 || asked(others).length > 0) return undefined;
+  return order === undefined || (order.by === 'url' && !order.descending) ? offer : undefined;
+}
+
+/** Sites in the order of their addresses as the updates themselves have them: an index that need not look at each site. */
+function offeringSites(types: OfferFilter): Keys {
+  const keys = join([
+    fragment('SELECT DISTINCT u.url_key, u.site_id AS id FROM site_update u WHERE '),
+    offerCondition(types),
+  ]);
+  return {
+    page: join([keys, fragment(' ORDER BY u.url_key, u.site_id')]),
+    count: join([fragment('SELECT count(*) AS n, count(*) AS sites FROM ('), keys, fragment(')')]),
   };
 }
 
