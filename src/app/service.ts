@@ -72,8 +72,11 @@ export interface Service {
   holdReadiness(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
-  /** True if no other process runs the schedule and some work is waiting for it. */
-  isScheduleNeeded(): Promise<boolean>;
+  /**
+   * True if no other process runs the schedule, and some work waits for it: requested work, or what is due and has its turn
+   * within this time.
+   */
+  isScheduleNeeded(withinMs: number): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -271,7 +274,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       holds.add(reason);
       return () => void holds.delete(reason);
     },
-    isScheduleNeeded: () => isScheduleNeeded(ctx(systemCaller())),
+    isScheduleNeeded: (withinMs) => isScheduleNeeded(ctx(systemCaller()), withinMs),
     async start() {
       started = true;
       await start();

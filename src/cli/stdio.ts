@@ -17,6 +17,8 @@ const GREETING_MS = 150;
 const SETTLED_MS = 2_000;
 /** How often to check whether this process must run the schedule. */
 const LOOK_MS = 30_000;
+/** How long before its turn due work has the engine started: until the next check and while the engine starts. */
+const AHEAD_MS = LOOK_MS + 10_000;
 
 /** Answers the greeting before anything is opened: the assistant waits for it. */
 export async function stdio(config: Config, chosen: { toolsets?: string; readonly?: boolean } = {}): Promise<void> {
@@ -71,7 +73,7 @@ export async function stdio(config: Config, chosen: { toolsets?: string; readonl
   }
 
   async function isNeeded(ready: Service): Promise<boolean> {
-    return ready.isScheduleNeeded().catch((error: unknown) => {
+    return ready.isScheduleNeeded(AHEAD_MS).catch((error: unknown) => {
       log.warn({ err: error }, 'could not read whether the schedule should run here');
       return false;
     });

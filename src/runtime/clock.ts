@@ -97,6 +97,13 @@ function add(sum: ClockSteps, step: ClockSteps): void {
   sum.back += step.back;
 }
 
+/** When a croner pattern comes next after `from`, in UTC; milliseconds since the epoch, infinite if never. */
+export function nextTime(pattern: string, from: number): number {
+  return (
+    new Cron(pattern, { timezone: 'UTC', paused: true }).nextRun(new Date(from))?.getTime() ?? Number.POSITIVE_INFINITY
+  );
+}
+
 /** The system clock. */
 export const systemClock: Clock = createClock({
   now: () => Date.now(),

@@ -14,7 +14,10 @@ beforeEach(async () => {
   app = await testApp({ sites: 3, jobs: false, config: { batch_threshold: 1 } });
 });
 
-const needed = () => app.service.isScheduleNeeded();
+const MINUTE = 60_000;
+/** Longer than anything due waits for its turn. */
+const ANY_TURN = 15 * MINUTE;
+const needed = (within = ANY_TURN) => app.service.isScheduleNeeded(within);
 const turnOfAll = async () => {
   await syncDueSites(app.ctx());
   await refreshAbandoned(app.ctx());
@@ -39,10 +42,42 @@ it('is when the turn of a site has come, not before, and not beside a process th
   expect(await needed()).toBe(true);
 });
 
+it('is shortly before the turn of what is due, not as long as that is far off', async () => {
+  for (let i = 0; i < 3; i++) await app.connect(i);
+  await turnOfAll();
+  app.clock.move(DAY);
+  // Syncs have their turn each five minutes: from here on in three.
+  app.clock.move(5 * MINUTE - (app.clock.now() % (5 * MINUTE)) + 2 * MINUTE);
+  expect(await needed(40_000)).toBe(false);
+  app.clock.move(2.5 * MINUTE);
+  expect(await needed(40_000)).toBe(true);
+  await turnOfAll();
+  expect(await needed(40_000)).toBe(false);
+});
+
+it('is for monitors that are on, not for those that are only in the plan', async () => {
+  for (let i = 0; i < 3; i++) await app.connect(i);
+  await syncDueSites(app.ctx());
+  await refreshAbandoned(app.ctx());
+  await runCertificates(app.ctx());
+  await runDomains(app.ctx());
+  expect(await needed()).toBe(false);
+  const switchAll = (value: number) =>
+    app.service.store.settings.write([{ key: 'monitoring.svc_uptime_monitoring_active', value }], app.clock.now());
+  await switchAll(1);
+  expect(await needed(10_000)).toBe(true);
+  await runDueMonitors(app.ctx());
+  expect(await needed(10_000)).toBe(false);
+  // A check has been made: switched off, its state has to end.
+  await switchAll(0);
+  app.clock.move(2 * 60 * MINUTE);
+  expect(await needed(10_000)).toBe(true);
+});
+
 it('is for what was asked for, also while the schedule does nothing of its own accord', async () => {
   for (let i = 0; i < 3; i++) await app.connect(i);
   await app.service.store.settings.write([{ key: 'advanced.svc_wp_cron', value: 0 }], app.clock.now());
   expect(await needed()).toBe(false);
   await app.call('sync-sites', {});
-  expect(await needed()).toBe(true);
+  expect(await needed(0)).toBe(true);
 });

@@ -23,6 +23,7 @@ import { finishInterruptedRuns } from '../../domain/updates/safe/unfinished.js';
 import { watchUpdates } from '../../domain/updates/safe/watch.js';
 import { refreshVulnerabilities } from '../../domain/vulnerabilities/refresh.js';
 import type { Members } from '../../runtime/cluster/members.js';
+import { TURNS } from './turns.js';
 
 export interface ScheduledTask {
   name: string;
@@ -84,7 +85,7 @@ export const timetable: readonly ScheduledTask[] = [
   {
     name: 'daily-sync',
     about: 'Syncs every site as often as set in the settings.',
-    pattern: '0 */5 * * * *',
+    pattern: TURNS.syncs,
     ofItsOwn: true,
     shared: true,
     run: syncDueSites,
@@ -92,7 +93,7 @@ export const timetable: readonly ScheduledTask[] = [
   {
     name: 'abandoned-refresh',
     about: 'Checks for abandoned plugins and themes: new sites first, then each site every two days.',
-    pattern: '30 */10 * * * *',
+    pattern: TURNS.abandoned_checks,
     ofItsOwn: true,
     run: refreshAbandoned,
   },
@@ -131,7 +132,7 @@ export const timetable: readonly ScheduledTask[] = [
   {
     name: 'monitors',
     about: 'Checks the monitors that are due.',
-    pattern: '*/10 * * * * *',
+    pattern: TURNS.monitors,
     ofItsOwn: true,
     shared: true,
     run: runDueMonitors,
@@ -145,7 +146,7 @@ export const timetable: readonly ScheduledTask[] = [
   {
     name: 'certificates',
     about: 'Checks each site’s certificate once a day.',
-    pattern: '20 */5 * * * *',
+    pattern: TURNS.certificates,
     ofItsOwn: true,
     shared: true,
     run: runCertificates,
@@ -153,7 +154,7 @@ export const timetable: readonly ScheduledTask[] = [
   {
     name: 'domains',
     about: 'Looks up when domains expire: weekly, and daily near the expiry date.',
-    pattern: '40 */5 * * * *',
+    pattern: TURNS.domains,
     ofItsOwn: true,
     run: runDomains,
   },
