@@ -30,7 +30,7 @@ import { addCost } from '../domain/costs/records.js';
 import { storeCertificates } from '../domain/monitoring/certificates.js';
 import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
 import { checkMonitor, editMonitorDefaults } from '../domain/monitoring/edit.js';
-import { replayHistory } from '../domain/monitoring/imported-history.js';
+import { type HistoryReplay, replayHistory } from '../domain/monitoring/imported-history.js';
 import { addPolicy } from '../domain/policies/policies.js';
 import { dashboardZone } from '../domain/settings/effects.js';
 import { addTag } from '../domain/tags/tags.js';
@@ -65,6 +65,8 @@ export interface Belongings {
 export interface Story {
   /** The data a site is connected with. */
   belongingsOf(site: DemoSite): Belongings;
+  /** Called for each site as soon as it is connected, while others are being connected. */
+  connected(site: DemoSite, id: number): Promise<void>;
   /** Continues once the sites are connected; `ids` has those that are. */
   complete(ids: ReadonlyMap<DemoSite, number>, inbox: string): Promise<StoryFacts>;
 }
@@ -92,17 +94,25 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
   for (const tag of TAGS) tags.push((await addTag(ctx, tag)).id);
   for (const cost of COSTS) await addCost(ctx, costOf(cost, tags, clients, ctx.clock.now()));
   await editMonitorDefaults(ctx, { active: 1, interval: FIVE_MINUTES });
+  const now = ctx.clock.now();
+  const history = await replayPast(ctx, now);
+  const down = cast.get('down');
   return {
     belongingsOf(site) {
       const { client, tags: wanted } = belongings(site.index);
       const id = client === null ? undefined : clients[client];
       return { ...(id === undefined ? {} : { client_id: id }), tags: wanted.flatMap((at) => tags[at] ?? []) };
     },
+    async connected(site, id) {
+      if (site.index >= WITH_PAST) return;
+      const past = pastOf(site.index, now, site === down ? now - 3 * HOUR_MS : undefined);
+      await history.add(id, past.answerAt);
+    },
     async complete(ids, inbox) {
       await addRecipient(ctx, 'webhook', { name: 'Inbox of the demo', url: inbox });
       const acting = new Map([...cast].flatMap(([part, site]) => (ids.has(site) ? [[part, site] as const] : [])));
       const idOf = (part: Part) => ids.get(acting.get(part) as DemoSite) ?? null;
-      await storePast(ctx, ids, acting);
+      await storePast(ctx, ids, acting.get('down'), { history, now });
       await storeEnds(ctx, ids, acting);
       await askGuards(
         ctx,
@@ -161,24 +171,23 @@ function costOf(
   };
 }
 
-/** Beats every five minutes for the last day, every hour or two before. */
-async function storePast(
-  ctx: Ctx,
-  ids: ReadonlyMap<DemoSite, number>,
-  acting: ReadonlyMap<Part, DemoSite>,
-): Promise<void> {
-  const now = ctx.clock.now();
-  const shown = [...ids].filter(([{ index }]) => index < WITH_PAST);
-  const down = acting.get('down');
-  const answers = shown.map(([site, id]) => {
-    const past = pastOf(site.index, now, site === down ? now - 3 * HOUR_MS : undefined);
-    return [id, past.answerAt] as const;
-  });
-  await replayHistory(ctx, new Map(answers), {
+/** The past of the first sites: beats every five minutes for the last day, every hour or two before. */
+function replayPast(ctx: Ctx, now: number): Promise<HistoryReplay> {
+  return replayHistory(ctx, {
     from: now - PAST_DAYS * DAY_MS,
     until: now,
     interval: (at) => (now - at < DAY_MS ? FIVE_MINUTES : now - at < 14 * DAY_MS ? 60 : 120),
   });
+}
+
+async function storePast(
+  ctx: Ctx,
+  ids: ReadonlyMap<DemoSite, number>,
+  down: DemoSite | undefined,
+  { history, now }: { history: HistoryReplay; now: number },
+): Promise<void> {
+  await history.store();
+  const shown = [...ids].filter(([{ index }]) => index < WITH_PAST);
   await ctx.store.actionLog.add(
     shown.flatMap(([site, site_id]) =>
       pastUpdates(site, now).map((update) => ({

@@ -91,28 +91,32 @@ export async function demo(settle: Settle, options: { sites: number; json: boole
 }
 
 async function start(config: Config, sites: number, undo: (step: () => Promise<void> | void) => void) {
-  const [{ startFleet }, { startInbox }, { createService }, { listen }] = await Promise.all([
+  // One key for all simulated sites: generating one for each would take most of the time of a large demo. Made while modules are
+  // loaded.
+  const [sharedKey, { startFleet }, { startInbox }, { createService }, { listen }] = await Promise.all([
+    generateKey(),
     import('../demo/fleet.js'),
     import('../demo/inbox.js'),
     import('../app/service.js'),
     import('../surfaces/http/server.js'),
   ]);
-  const credentials = await firstStartOf(config, systemClock.now(), LINK_MS);
-  if (credentials === undefined) throw new CommandError('The demo found a database in use in its new folder.');
   const fleet: Fleet = await startFleet({ sites });
   undo(() => fleet.close());
   const inbox: Inbox = await startInbox();
   undo(() => inbox.close());
-  // One key for all simulated sites: generating one for each would take most of the time of a large demo.
-  const sharedKey = await generateKey();
   const service: Service = await createService({
     config,
     log: createLog(config.log_level),
     sharedKey,
   });
   undo(() => service.stop());
-  const app = await service.http();
-  await service.loadEngine();
+  // Together: the engine loads in its own thread, and the password is hashed in another.
+  const [app, credentials] = await Promise.all([
+    service.http(),
+    firstStartOf(config, systemClock.now(), LINK_MS),
+    service.loadEngine(),
+  ]);
+  if (credentials === undefined) throw new CommandError('The demo found a database in use in its new folder.');
   const listener: HttpListener = await listen(app, config);
   undo(() => listener.close(2000));
   service.setBaseUrl(listener.url);
@@ -184,6 +188,7 @@ async function connectAll(
       try {
         const { id } = (await service.invoke(operation, input, localCaller(stop))) as { id: number };
         ids.set(site, id);
+        await story.connected(site, id);
       } catch (error) {
         failed.push(`${site.url} ${error instanceof ServiceError ? error.message : String(error)}`);
       }

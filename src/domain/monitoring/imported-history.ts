@@ -21,28 +21,36 @@ export interface HistoryOptions {
   interval?: (at: number) => number;
 }
 
+/** The past of monitors, until it is stored. */
+export interface HistoryReplay {
+  /** Replays the checks of a site, from its responses at those times. A monitor that has been checked already is skipped. */
+  add(siteId: number, answerAt: AnswerAt): Promise<void>;
+  /** Stores all at once, because checks are stored in the order of their times. @returns how many checks were stored */
+  store(): Promise<number>;
+}
+
 /**
- * Replays checks in the past, given the responses of the sites at those times, and stores beats, incidents and figures
- * as if the checks had been made then. Alerts of that time count as sent. Monitors that have been checked already are
- * skipped.
- * @param answers by site id
- * @returns how many checks were stored
+ * Replays checks in the past, to store beats, incidents and figures as if the checks had been made then. Alerts of that
+ * time count as sent.
  */
 export async function replayHistory(
   ctx: Pick<Ctx, 'store' | 'config'>,
-  answers: ReadonlyMap<number, AnswerAt>,
   options: HistoryOptions,
-): Promise<number> {
+): Promise<HistoryReplay> {
   const global = await monitoringDefaults(ctx);
   const records = new Map<number, MonitorRecord[]>();
-  for (const [siteId, answerAt] of answers) {
-    const monitor = await ctx.store.monitors.one(siteId);
-    if (monitor === undefined || monitor.last_check_at !== null) continue;
-    records.set(siteId, pastOf(monitor, effectiveSettings(monitor, global), answerAt, options));
-  }
-  await ctx.store.monitorResults.loadHistory(records);
-  await ctx.store.monitorResults.sumDays(Math.floor(options.until / DAY_MS));
-  return [...records.values()].reduce((sum, { length }) => sum + length, 0);
+  return {
+    async add(siteId, answerAt) {
+      const monitor = await ctx.store.monitors.one(siteId);
+      if (monitor === undefined || monitor.last_check_at !== null) return;
+      records.set(siteId, pastOf(monitor, effectiveSettings(monitor, global), answerAt, options));
+    },
+    async store() {
+      await ctx.store.monitorResults.loadHistory(records);
+      await ctx.store.monitorResults.sumDays(Math.floor(options.until / DAY_MS));
+      return [...records.values()].reduce((sum, { length }) => sum + length, 0);
+    },
+  };
 }
 
 function pastOf(
