@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { inherited } from './process.js';
 import { firstLine } from './served.js';
@@ -24,8 +24,7 @@ export async function firstCall(root: string, dir: string): Promise<FirstCall> {
   const install = seconds(() => run(clone, 'npm', ['ci', ...QUIET]));
   const prepare = seconds(() => run(clone, 'npm', ['run', 'prepare', '--silent']));
   const demo = await untilAnswered(clone, ['run', '--silent', 'demo', '--', ...DEMO]);
-  run(clone, 'npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', dir]);
-  const [tarball = ''] = run(dir, 'sh', ['-c', 'ls *.tgz']).split('\n');
+  const tarball = published(root, dir);
   const elsewhere = join(dir, 'elsewhere');
   mkdirSync(elsewhere);
   const npx = await untilAnswered(elsewhere, [
@@ -33,6 +32,17 @@ export async function firstCall(root: string, dir: string): Promise<FirstCall> {
     ...DEMO,
   ]);
   return { install, prepare, demo, npx };
+}
+
+/** The package as it is published, which only the native driver is left to be installed for: the name of its tarball in `dir`. */
+function published(root: string, dir: string): string {
+  const clone = join(dir, 'published');
+  run(dir, 'git', ['clone', '--quiet', root, clone]);
+  // It takes more than running: what is installed for the benchmarks.
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'), 'junction');
+  run(clone, process.execPath, [join('scripts', 'release.mjs'), '--package-only']);
+  const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', dir];
+  return run(join(clone, 'release', 'package'), 'npm', pack);
 }
 
 const QUIET = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
