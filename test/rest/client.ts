@@ -63,7 +63,11 @@ function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
 }
 
 export async function restApp(options: TestOptions = {}): Promise<RestApp> {
-  const app = await testApp(options);
+  return restOver(await testApp(options));
+}
+
+/** The REST interface of a service that a test has already. */
+export async function restOver(app: TestApp): Promise<RestApp> {
   const http = restHttp(app);
   const newToken = async (scope: KeyScope) =>
     (await newKey(app.service.store.keys, { scope, description: scope, now: app.clock.now() })).token;

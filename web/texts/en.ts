@@ -190,6 +190,7 @@ export const en = {
     vulnerable: 'Sites with known vulnerabilities',
     suspect_update: 'Looks different after an update',
     update_undone: 'Update rolled back',
+    update_failed: 'Updates that failed',
     certificate_ends: 'Certificate expires',
     domain_ends: 'Domain expires',
     job_failed: 'Jobs with failed sites',
@@ -232,6 +233,7 @@ export const en = {
     vulnerable: (title: string, sites: number, known: number, unfixed: boolean) =>
       `${title}${known > 1 ? ` and ${known - 1} more` : ''}, on ${plural(sites, 'site', 'sites')}${unfixed ? ', not all fixed yet' : ', fixed by updates'}`,
     reasonUnknown: 'The reason is unknown.',
+    newestOf: (updates: number, sites: number) => `the newest of ${updates} on ${plural(sites, 'site', 'sites')}`,
     failedSites: (failed: number, total: number) => `${failed} of ${plural(total, 'site', 'sites')} failed`,
     lastSync: 'Last sync',
     check: 'Check now',

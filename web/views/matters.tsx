@@ -42,6 +42,7 @@ const STYLES: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; a
   vulnerable: { tone: 'bad', icon: ShieldAlert, all: null },
   suspect_update: { tone: 'warn', icon: TriangleAlert, all: null },
   update_undone: { tone: 'warn', icon: Undo2, all: null },
+  update_failed: { tone: 'warn', icon: ListX, all: null },
   certificate_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?certificate_days=14' },
   domain_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?domain_days=30' },
   job_failed: { tone: 'warn', icon: ListX, all: '/jobs' },
@@ -53,8 +54,9 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
     <div class="matters">
       {matters.map((matter) => {
         const { tone, icon, all } = STYLES[matter.matter];
-        // Vulnerabilities are listed per item but counted per site.
-        const more = matter.matter === 'vulnerable' ? 0 : matter.count - matter.cases.length;
+        // Vulnerabilities are listed per item but counted per site, failed updates per reason.
+        const more =
+          matter.matter === 'vulnerable' || matter.matter === 'update_failed' ? 0 : matter.count - matter.cases.length;
         return (
           <section key={matter.matter} class={`matter ${tone}`}>
             <h3>
@@ -63,7 +65,7 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
             </h3>
             <ul>
               {matter.cases.map((one) => (
-                <li key={one.change_id ?? one.job_id ?? one.site_id ?? one.item}>
+                <li key={`${one.change_id ?? one.job_id ?? one.site_id ?? ''} ${one.item ?? ''}`}>
                   <CaseLine matter={matter.matter} one={one} />
                 </li>
               ))}
@@ -145,6 +147,16 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
       return (
         <>
           {t.now.change(one.item ?? '', one.old_version ?? '', one.new_version ?? '')}, <Time iso={one.at} />
+        </>
+      );
+    case 'update_failed':
+      return (
+        <>
+          <a href={`/runs/${encodeURIComponent(one.run_id ?? '')}`}>
+            {t.now.change(one.item ?? '', one.old_version ?? '', one.new_version ?? '')}
+          </a>
+          , <Time iso={one.at} />
+          {(one.failed ?? 1) > 1 && <>, {t.now.newestOf(one.failed ?? 0, one.total ?? 0)}</>}
         </>
       );
     case 'down':

@@ -1,5 +1,6 @@
 /** What needs attention now, as records: the fleet brief for pages and programs, most urgent first. */
 
+import { cleanLine } from '../../../schemas/text.js';
 import { SOFTWARE_TYPES, severityName } from '../../../schemas/vulnerability.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
@@ -9,9 +10,11 @@ import type { Ctx } from '../context.js';
 import { reasonCell } from '../sites/search-cells.js';
 import type { Evidence } from '../updates/safe/run-state.js';
 import { feedState } from '../vulnerabilities/state.js';
-import { briefData, siteCounts, siteData } from './brief.js';
+import { briefData, siteCounts, siteData, unwell } from './brief.js';
 
 const DAY_MS = 86_400_000;
+/** Maximum characters of what a monitor saw. */
+const SEEN = 200;
 
 export const ATTENTION = [
   'broken_update',
@@ -22,6 +25,7 @@ export const ATTENTION = [
   'vulnerable',
   'suspect_update',
   'update_undone',
+  'update_failed',
   'certificate_ends',
   'domain_ends',
   'job_failed',
@@ -51,6 +55,8 @@ const caseOf = (row: Stored, at: unknown) => ({
   at: timeOf(at),
 });
 const NO_SITE = { site_id: null, site_name: null, site_url: null, at: null };
+/** It is over once the update was made, or is not on offer any more. */
+const UNMARKED = { subject: null, mark: null, mark_at: null, mark_until: null, mark_by: '', mark_note: '' };
 /** An incident that somebody acknowledged is marked so, unless it is set aside as well. */
 const acknowledged = (row: Stored): Partial<ReturnType<typeof markOf>> =>
   row.mark !== null || typeof row.acknowledged_at !== 'number'
@@ -67,6 +73,7 @@ const outage = (row: Stored) => ({
   incident_id: typeof row.incident_id === 'number' ? row.incident_id : null,
   acknowledged_at: timeOf(row.acknowledged_at),
   http_status: typeof row.last_http_code === 'number' ? row.last_http_code : null,
+  ...(unwell(row) ? { seen: [cleanLine(String(row.last_msg), SEEN)] } : {}),
 });
 
 const matter = ({ count, first }: Matter, describe: (row: Stored) => object) => ({
@@ -90,9 +97,17 @@ function ofState(matters: Pick<BriefData['matters'], 'after_update' | 'down' | '
   };
 }
 
-function ofBrief({ matters }: BriefData): Found {
+function ofBrief({ matters, failed }: BriefData): Found {
   return {
     ...ofState(matters),
+    update_failed: {
+      count: failed.count,
+      cases: failed.first.map((row) => ({
+        ...{ site_id: row.site_id, site_name: row.site_name, site_url: row.url, at: isoTime(row.at), ...UNMARKED },
+        ...{ run_id: row.run_id, item: row.item_name, old_version: row.old_version, new_version: row.new_version },
+        ...{ failed: row.n, total: row.sites, seen: row.message === '' ? [] : [row.message] },
+      })),
+    },
     certificate_ends: matter(matters.certificates, (row) => caseOf(row, row.ends)),
     domain_ends: matter(matters.domains, (row) => caseOf(row, row.ends)),
     vulnerable: matter(

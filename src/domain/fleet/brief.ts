@@ -1,10 +1,12 @@
 /** The fleet brief: what needs attention now, most urgent first, then what was done. Small for a fleet of any size. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import { cleanLine } from '../../../schemas/text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { dateOf, isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, DoneKind, Matter, MatterName } from '../../store/fleet/brief.js';
+import type { FailedReason, FailedType } from '../../store/fleet/failed-updates.js';
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import { logHead } from '../action-log/head.js';
 import { listApprovals, waitingApprovals, waitingOfPolicies } from '../approvals/approvals.js';
@@ -14,7 +16,7 @@ import { guidanceFor } from '../guidance/guidance.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
 import { siteAddress } from '../sites/urls.js';
-import { TYPE_GROUPS } from '../updates/results.js';
+import { TYPE_GROUPS, UPDATE_TYPES } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
 
 const HOUR_MS = 3_600_000;
@@ -24,6 +26,8 @@ const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
 /** How many days an update that harmed a site is listed, unless it is over before. */
 const HARM_DAYS = 7;
+/** Maximum characters of the reason of a failed update. */
+const REASON = 70;
 
 /** Maximum number of entries of guidance. */
 const GUIDANCE = 3;
@@ -139,6 +143,7 @@ const instants = (now: number, since: number) => ({
   certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
   domain_before: now + DOMAIN_DAYS * DAY_MS,
   stale_before: now - STALE_DAYS * DAY_MS,
+  failed_since: now - DAY_MS,
   suspect_ms: HOUR_MS,
 });
 
@@ -164,7 +169,7 @@ export function siteCounts(sites: BriefData['sites']) {
 }
 
 function briefOf(
-  { matters, harm, sites, offers, done, unknown }: FleetData,
+  { matters, harm, failed, failed_since, sites, offers, done, unknown }: FleetData,
   feed: FeedState,
   now: number,
   since: number,
@@ -176,7 +181,7 @@ function briefOf(
     as_of: isoTime(now) ?? '',
     since: isoTime(since) ?? '',
     sites: siteCounts(sites),
-    needs_attention: attentionOf({ matters, harm }, UTC_TIMES).map(({ matter, count, cases, next }) => ({
+    needs_attention: attentionOf({ matters, harm, failed }, UTC_TIMES).map(({ matter, count, cases, next }) => ({
       matter,
       count,
       first: cases.map(({ address, seen }) => short(`${address} ${seen}`)),
@@ -184,12 +189,20 @@ function briefOf(
     })),
     updates_on_offer: { core, plugins, themes, translations, next: 'svc-list-updates-v1 {}' },
     // Of every kind: there are no more than what people do here.
-    done: done.map((kind) => ({
-      what: `${kind.context} ${kind.action}`,
-      count: kind.n,
-      sites: kind.sites,
-      newest: short(withRealDomains(newestOf(kind))),
-    })),
+    done: [
+      ...done.map((kind) => ({
+        what: `${kind.context} ${kind.action}`,
+        count: kind.n,
+        sites: kind.sites,
+        newest: short(withRealDomains(newestOf(kind))),
+      })),
+      ...failed_since.map((one) => ({
+        what: `${UPDATE_TYPES[one.type] ?? 'site'} update failed`,
+        count: one.n,
+        sites: one.sites,
+        newest: short(withRealDomains(newestFailure(one))),
+      })),
+    ],
     not_known: [
       ...known(unknown.monitors, 'whether it is up'),
       ...known(unknown.certificates, 'when the certificate expires'),
@@ -209,6 +222,14 @@ function newestOf({ context, name, old_version, new_version, url }: DoneKind): s
   return [...site, ...item, ...(versions.length === 0 ? [] : [versions.join(' to ')])].join(' ');
 }
 
+function newestFailure({ url, item_name, old_version, new_version, message }: FailedType): string {
+  const site = url === null ? [] : [siteAddress(url)];
+  return `${[...site, update(item_name, old_version, new_version)].join(' ')}: ${cleanLine(message, REASON)}`;
+}
+
+const update = (name: unknown, from: unknown, to: unknown) =>
+  `${siteWord(String(name))} ${siteWord(String(from))} to ${siteWord(String(to))}`;
+
 function known(count: number, what: string): string[] {
   return count === 0 ? [] : [`${what}: ${count} ${count === 1 ? 'site' : 'sites'}`];
 }
@@ -225,9 +246,10 @@ const UTC_TIMES: Times = {
 };
 
 type Row = Matter['first'][number];
+type LineName = MatterName | Harm | 'failed';
 
 interface Line {
-  name: MatterName | Harm;
+  name: LineName;
   matter: string;
   /** The call that shows all cases. */
   next(first: Row[]): string;
@@ -242,11 +264,31 @@ const diagnosis = (row: Row | undefined) =>
   `svc-diagnose-site-v1 ${JSON.stringify({ site_id_or_domain: row?.site_id })}`;
 /** Of one site the reason; several are listed first. */
 const whyDown = (first: Row[]) => (first.length === 1 ? diagnosis(first[0]) : search({ monitor: 'down' })());
-const outage = ({ started_at, last_http_code, acknowledged_at }: Row, times: Times) =>
-  `since ${minute(started_at, times)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
+/** The page of a site that is down was answered all the same: its status alone would say that it is well. */
+export const unwell = ({ last_http_code: code, last_msg }: Row) =>
+  typeof code === 'number' && code >= 200 && code < 400 && typeof last_msg === 'string' && last_msg !== '';
+
+const outage = (row: Row, times: Times) => {
+  const { started_at, last_http_code, last_msg, acknowledged_at } = row;
+  const status = last_http_code ? `HTTP ${last_http_code}` : '';
+  const why = unwell(row) ? cleanLine(String(last_msg), REASON) : status;
+  return `since ${minute(started_at, times)}${why === '' ? '' : `, ${why}`}${acknowledged_at === null ? '' : ', acknowledged'}`;
+};
 
 const changed = ({ name, old_version, new_version, settled_at }: Row, times: Times) =>
-  `${siteWord(String(name))} ${siteWord(String(old_version))} to ${siteWord(String(new_version))}, ${minute(settled_at, times)}`;
+  `${update(name, old_version, new_version)}, ${minute(settled_at, times)}`;
+
+/** One reason: how many failed for it, and the newest of them. */
+const failure = ({ n, sites, message, code, item_name, old_version, new_version }: FailedReason) => {
+  const others = n > 1 ? ` (newest of ${n} on ${sites === 1 ? 'this site' : `${sites} sites`})` : '';
+  return `${update(item_name, old_version, new_version)}${others}: ${cleanLine(message, REASON) || code}`;
+};
+const failedRuns = (reasons: FailedReason[]) => {
+  const run_id = reasons[0]?.run_id;
+  return reasons.every((one) => one.runs === 1 && one.run_id === run_id)
+    ? `svc-get-run-v1 ${JSON.stringify({ run_id, state: 'failed' })}`
+    : 'svc-list-runs-v1 {"state":"failed"}';
+};
 
 /** In order of urgency. */
 const LINES: readonly Line[] = [
@@ -290,6 +332,12 @@ const LINES: readonly Line[] = [
     describe: changed,
   },
   {
+    name: 'failed',
+    matter: 'updates that failed and are still on offer',
+    next: (reasons) => failedRuns(reasons as FailedReason[]),
+    describe: (reason) => failure(reason as FailedReason),
+  },
+  {
     name: 'certificates',
     matter: `certificate expires within ${CERTIFICATE_DAYS} days, or has expired`,
     next: search({ certificate_days: CERTIFICATE_DAYS }),
@@ -324,7 +372,7 @@ const LINES: readonly Line[] = [
 
 /** One matter of the fleet: how many cases there are, the first of them in words, and the call that shows all. */
 export interface Attention {
-  name: MatterName | Harm;
+  name: LineName;
   matter: string;
   count: number;
   cases: { site_id: number | null; address: string; seen: string }[];
@@ -332,8 +380,11 @@ export interface Attention {
 }
 
 /** What needs attention, most urgent first. */
-export function attentionOf({ matters, harm }: Pick<FleetData, 'matters' | 'harm'>, times: Times): Attention[] {
-  const found = { ...matters, ...harm };
+export function attentionOf(
+  { matters, harm, failed }: Pick<FleetData, 'matters' | 'harm' | 'failed'>,
+  times: Times,
+): Attention[] {
+  const found = { ...matters, ...harm, failed };
   return LINES.flatMap(({ name, matter, next, describe }) => {
     const { count, first } = found[name];
     const cases = (first as Row[]).map((row) => ({

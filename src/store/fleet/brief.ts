@@ -5,6 +5,7 @@ import { sql } from '../driver/db.js';
 import { equal, type Fragment, fragment } from '../driver/sql-fragments.js';
 import { DONE_LOG, windows, within } from '../driver/windows.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
+import { type FailedReason, type FailedType, failuresByType, openFailures } from './failed-updates.js';
 import { MARK_COLUMNS, marked, NOT_ASIDE } from './marks.js';
 
 /** Instants in milliseconds. */
@@ -17,6 +18,8 @@ interface BriefClock {
   domain_before: number;
   /** Sites not synced since then. */
   stale_before: number;
+  /** Updates that failed since then are listed. */
+  failed_since: number;
   /** An update this long before an outage may be its cause. */
   suspect_ms: number;
 }
@@ -58,6 +61,9 @@ export interface BriefData {
   offers: { type: number; n: number }[];
   /** What was completed, also what concerns no site, with the newest of each kind; `url` is null without a site. */
   done: DoneKind[];
+  /** Updates that failed, and of what is to be done about them the first reasons. */
+  failed: { count: number; first: FailedReason[] };
+  failed_since: FailedType[];
   /** Number of sites for which it is unknown. */
   unknown: { certificates: number; domains: number; monitors: number; backups: number; vulnerabilities: number };
 }
@@ -103,19 +109,20 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
     "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
   );
   const columns =
-    'i.id AS incident_id, i.started_at, m.last_http_code, i.acknowledged_at, i.acknowledged_by, i.acknowledged_note';
+    'i.id AS incident_id, i.started_at, m.last_http_code, m.last_msg, i.acknowledged_at, i.acknowledged_by, i.acknowledged_note';
   const incident = "'incident:' || i.id";
-  // Unacknowledged ones come first.
-  const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
+  // Unacknowledged ones come first; a page that visitors get, without its keyword, after those that they do not get.
+  const worst =
+    'i.acknowledged_at IS NOT NULL, coalesce(m.last_http_code, 0) BETWEEN 200 AND 399, i.started_at IS NULL, i.started_at, s.id';
   // CROSS: the few rows in question come first, from an index; SQLite would otherwise look each site up in each table.
   return {
-    down: matter(incident, columns, down, fragment(`${isDown} AND ${suspect} IS NULL`, active), newest),
+    down: matter(incident, columns, down, fragment(`${isDown} AND ${suspect} IS NULL`, active), worst),
     after_update: matter(
       incident,
       `${columns}, ${suspect} AS suspect, ${update} AS update_before`,
       down,
       fragment(`${isDown} AND ${suspect} IS NOT NULL`, active),
-      newest,
+      worst,
     ),
     disconnected: matter(
       "'disconnected:' || s.id || ifnull(':' || nullif(d.status_since, 0), '')",
@@ -279,9 +286,13 @@ export function createFleetBrief(db: Db, aside: Reads) {
              ${not(`s.id IN (${UNCLASSIFIED_SITES})`)} AS vulnerabilities`,
             active,
           ),
+          ...openFailures(at.failed_since, limit),
+          failuresByType(at.since),
         ]),
       ]);
-      const [sites = [], offers = [], unknown = []] = rows.slice(2 * MATTERS.length);
+      const [sites = [], offers = [], unknown = [], failures = [], reasons = [], failed_since = []] = rows.slice(
+        2 * MATTERS.length,
+      );
       return {
         matters: Object.fromEntries(
           MATTERS.map((name, index) => [
@@ -292,6 +303,8 @@ export function createFleetBrief(db: Db, aside: Reads) {
         sites: sites as BriefData['sites'],
         offers: offers as BriefData['offers'],
         done,
+        failed: { count: Number(failures[0]?.n ?? 0), first: reasons as FailedReason[] },
+        failed_since: failed_since as FailedType[],
         unknown: unknown[0] as BriefData['unknown'],
       };
     },

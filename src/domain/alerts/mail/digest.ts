@@ -28,6 +28,7 @@ const LABELS: Readonly<Record<Attention['name'], readonly [string, string]>> = {
   unreachable: ['front page not reachable', 'front pages not reachable'],
   suspect: ['update that may have done harm', 'updates that may have done harm'],
   rolled_back: ['update rolled back', 'updates rolled back'],
+  failed: ['failed update', 'failed updates'],
   certificates: ['certificate about to expire', 'certificates about to expire'],
   domains: ['domain about to expire', 'domains about to expire'],
   vulnerable: ['site with known vulnerabilities', 'sites with known vulnerabilities'],
@@ -116,8 +117,8 @@ function matterTable({ name, matter, count, cases }: Attention, page: string | n
     return [site, oneLine(seen, 200)];
   });
   const title = `${matter.charAt(0).toUpperCase()}${matter.slice(1)}: ${count}`;
-  // Those that are listed are vulnerable items, and those that are counted are sites.
-  const more = name === 'vulnerable' ? 'And more.' : `And ${count - rows.length} more.`;
+  // Those that are listed are vulnerable items or reasons, and those that are counted are sites or updates.
+  const more = name === 'vulnerable' || name === 'failed' ? 'And more.' : `And ${count - rows.length} more.`;
   return { title, columns: ['', ''], rows, ...(rows.length === CASES && count > CASES && { more }) };
 }
 
