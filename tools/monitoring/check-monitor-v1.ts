@@ -27,7 +27,8 @@ export default defineOperation({
       site_id: z.number().int(),
       uptime: z
         .object({
-          status: z.enum(['up', 'down']),
+          status: z.enum(['up', 'down', 'pending']).describe('What this check saw; pending = neither: maintenance.'),
+          recorded: z.string().describe('Since then in list-monitors-v1.'),
           http_code: z.number().int().describe('0 = no answer.'),
           response_ms: z.number().nullable(),
           message: z.string(),
@@ -42,8 +43,9 @@ export default defineOperation({
     if (what === 'certificate')
       return { site_id: site.id, certificate: certificateEntryOf(await checkCertificate(ctx, site.id)) };
     if (what === 'domain') return { site_id: site.id, domain: domainEntryOf(await checkDomain(ctx, site)) };
-    const { uptime_status, http_code, response_time_ms, msg } = await checkMonitor(ctx, site.id);
-    const status = uptime_status === 'up' ? ('up' as const) : ('down' as const);
-    return { site_id: site.id, uptime: { status, http_code, response_ms: response_time_ms, message: msg } };
+    const { uptime_status: status, ...seen } = await checkMonitor(ctx, site.id);
+    const recorded = seen.paused ? 'paused' : seen.status;
+    const { http_code, response_time_ms: response_ms, msg: message } = seen;
+    return { site_id: site.id, uptime: { status, recorded, http_code, response_ms, message } };
   },
 });

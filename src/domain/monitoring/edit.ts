@@ -2,11 +2,12 @@
 
 import type { ProbeTiming } from '../../outbound/probe/probe.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import { changesOf } from '../action-log/fields.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { editSettings, wrongField } from '../settings/settings.js';
-import { applyChecks } from './apply.js';
+import { applyChecks, inMaintenance } from './apply.js';
 import { checkOnce } from './check.js';
 import { getMonitorBasic, monitorRow } from './monitors.js';
 import { ownNetwork } from './own-network.js';
@@ -126,6 +127,13 @@ function wholeMilliseconds(timing: ProbeTiming): Record<string, number | null> {
 /** A caller waits for this check, so both probes together are limited to this, in seconds. */
 const LONGEST_BY_HAND_S = 60;
 
+/** Why a failed check does not count as an outage. */
+function whyPending(row: MonitorRow, settings: MonitorSettings, now: number): string {
+  if (!settings.active || row.suspended === 1) return 'It does not count as an outage: the monitor is off.';
+  if (inMaintenance(row, now)) return 'It does not count as an outage: the site is in maintenance.';
+  return 'It counts as down once it is confirmed: the check is repeated soon.';
+}
+
 /**
  * Checks now. A site that is down is a result. The beat counts like any other; a monitor that is switched off raises no
  * alert.
@@ -138,15 +146,22 @@ export async function checkMonitor(ctx: Ctx, siteId: number) {
   const { classification, answer } = check;
   const ours = classification.silent && row.confirmed === UP && (await (await ownNetwork(ctx)).explainsSilence());
   if (!ours) await applyChecks(ctx, [{ ...check, monitor: row, settings, claim: null }]);
+  const neither = ours || classification.kind === 'maintenance';
+  const uptime_status =
+    classification.kind === 'up' ? ('up' as const) : neither ? ('pending' as const) : ('down' as const);
+  const status = (await getMonitorBasic(ctx, siteId)).last_status;
+  const waits = uptime_status === 'down' && status === 'pending' ? [whyPending(row, settings, ctx.clock.now())] : [];
   return {
     http_code: classification.http_code ?? 0,
     // Neither up nor down: WordPress' maintenance page, or silence caused by our own network.
-    uptime_status:
-      classification.kind === 'up' ? 'up' : ours || classification.kind === 'maintenance' ? 'pending' : 'down',
-    status: (await getMonitorBasic(ctx, siteId)).last_status,
+    uptime_status,
+    status,
+    paused: !settings.active || row.suspended === 1,
     response_time_ms: classification.ping_ms,
     timing: wholeMilliseconds(answer.timing),
-    msg: ours ? 'Nothing answers, not even the reference addresses: our own network is down.' : classification.msg,
+    msg: ours
+      ? 'Nothing answers, not even the reference addresses: our own network is down.'
+      : [classification.msg, ...waits].join(' '),
     checked_at: isoTime(ctx.clock.now()),
   };
 }

@@ -168,7 +168,7 @@ export const monitors: readonly Route[] = [
     description: 'A site that is down is a result, not an error. Takes at most a minute.',
     returns: () => writtenOf(monitorCheckShape()),
     async answer(ctx, site) {
-      const data = await checkMonitor(ctx, site.id);
+      const { paused: _, ...data } = await checkMonitor(ctx, site.id);
       const message = data.uptime_status === 'pending' ? data.msg : `The site is ${data.uptime_status}.`;
       return { message, data };
     },
