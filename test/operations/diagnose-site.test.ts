@@ -272,6 +272,87 @@ describe('diagnose-site', () => {
     expect(first.what).toMatch(/^Rolled back plugin: Shop .*: The front page answered HTTP 500\.$/);
   });
 
+  it('names a monitor that was never fulfilled since it was changed, not what else was changed before', async () => {
+    const fresh = await supportApp({
+      connected: 2,
+      prepare: (made) => plugin(made, 0, { ...shop('1.0'), active: false }),
+    });
+    const { app } = fresh;
+    const here = { site_id_or_domain: 1 };
+    await fresh.tool('update-monitors', { site_ids_or_domains: [1], active: true });
+    await fresh.tool('check-monitor', here);
+    app.clock.move(10 * MINUTE);
+    const set = { site_ids_or_domains: [1], type: 'keyword', keyword: 'Basket of plums', interval: 1 };
+    await fresh.tool('update-monitors', set);
+    app.clock.move(MINUTE);
+    await app.call('activate-site-plugins', { ...here, slugs: [SLUG] });
+    for (let checks = 0; checks < 4; checks++) {
+      app.clock.move(MINUTE);
+      await fresh.tool('check-monitor', here);
+    }
+    const answer = await fresh.ask('diagnose-site', here);
+    expect(answer.red).toBe(true);
+    expect(answer.changes[0].what).toContain('Activated plugin: Shop');
+    expect(answer.suspect).toMatchObject({
+      what: 'Updated: monitor (interval_min, type, keyword)',
+      minutes_before: 3,
+    });
+    expect(found(answer, 'front_page')).toHaveProperty(
+      'seen',
+      'Reached: HTTP 200, but not as its monitor expects: The keyword is not in the page (HTTP 200).',
+    );
+    expect(answer.advice).toMatch(
+      /^The keyword "Basket of plums" was found by no check since the monitor was changed on .* svc-update-monitors-v1/,
+    );
+    expect(answer.roll_back).toMatchObject({ possible: false });
+    expect(answer.next).toBe('svc-list-monitors-v1 {"site_id_or_domain":1}');
+    expect((await fresh.follow(answer.next)).settings).toMatchObject({ keyword: 'Basket of plums' });
+    // One that was fulfilled before is no suspect.
+    await app.db.run(
+      'UPDATE heartbeat SET status = 1, at = ? WHERE site_id = 1 AND id = (SELECT min(id) FROM heartbeat)',
+      [app.clock.now() - 5 * MINUTE],
+    );
+    expect((await fresh.ask('diagnose-site', here)).suspect).toMatchObject({ slug: SLUG });
+  });
+
+  it.each([
+    [
+      'watched',
+      { settled: true },
+      true,
+      /^The site's guard kept a copy.* It is watched for a day: .* rolled back automatically\.$/,
+    ],
+    ['checked', { settled: false }, false, /^It is still being checked, and is rolled back automatically/],
+  ])('says of a protected update that is being %s what happens by itself', async (_, { settled }, possible, why) => {
+    const fresh = await supportApp({
+      connected: 1,
+      prepare: (made) =>
+        plugin(made, 0, { ...shop('1.0'), update: { version: '2.0', requiresPhp: '', requiresWp: '' } }),
+    });
+    const { app } = fresh;
+    const here = { site_id_or_domain: 1 };
+    await app.db.run('UPDATE monitor SET active = 1');
+    const at = app.clock.now();
+    const { run_id } = await app.call('update-site-plugins', { ...here, slugs: [SLUG] });
+    await app.db.run(
+      `INSERT INTO safe_change (id, run_id, site_id, position, type, slug, name, old_version, new_version, protection, step, outcome,
+         snapshot, started_at, updated_at, settled_at, watch_at)
+       VALUES ('change_9', ?, 1, 0, 1, ?, 'Shop', '1.0', '2.0', 'guard', 'probe', ?, 'copy_9', ?, ?, ?, ?)`,
+      [run_id, SLUG, settled ? 'kept' : null, at, at, settled ? at : null, settled ? at + 60 * MINUTE : null],
+    );
+    app.fleet.site(0).faults.http500 = true;
+    for (let checks = 0; checks < 4; checks++) {
+      app.clock.move(MINUTE);
+      await fresh.tool('check-monitor', here);
+    }
+    const answer = await fresh.ask('diagnose-site', here);
+    expect(answer.suspect).toMatchObject({ slug: SLUG, change_id: 'change_9' });
+    expect(answer.roll_back).toEqual({ possible, why: expect.stringMatching(why) });
+    expect(answer.next).toBe(
+      settled ? 'svc-roll-back-v1 {"change_id":"change_9"}' : `svc-get-run-v1 ${JSON.stringify({ run_id })}`,
+    );
+  });
+
   it('has known vulnerabilities and an old PHP among what was found, and names them next', async () => {
     const feed = join(tempFolder('feed'), 'feed.json');
     const affected: [string, boolean, string, boolean][] = [['*', true, '*', true]];

@@ -265,7 +265,7 @@ const diagnosis = (row: Row | undefined) =>
 /** Of one site the reason; several are listed first. */
 const whyDown = (first: Row[]) => (first.length === 1 ? diagnosis(first[0]) : search({ monitor: 'down' })());
 /** The page of a site that is down was answered all the same: its status alone would say that it is well. */
-export const unwell = ({ last_http_code: code, last_msg }: Row) =>
+export const unwell = ({ last_http_code: code, last_msg }: { last_http_code?: unknown; last_msg?: unknown }) =>
   typeof code === 'number' && code >= 200 && code < 400 && typeof last_msg === 'string' && last_msg !== '';
 
 const outage = (row: Row, times: Times) => {

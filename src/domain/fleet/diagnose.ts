@@ -11,12 +11,13 @@ import type { Shared, SharingSites } from '../../store/fleet/same-trouble.js';
 import type { ChangeRow } from '../../store/safety/changes.js';
 import type { TaggedSite } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
+import { UP } from '../monitoring/state.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { changeSentence } from '../sites/changes.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { getRecord } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
-import { evidenceOf, type SiteFinding, type SiteState, siteState } from './site-findings.js';
+import { evidenceOf, type Missed, type SiteFinding, type SiteState, siteState } from './site-findings.js';
 
 type Diagnosis = z.output<ReturnType<typeof diagnosis>>;
 
@@ -40,7 +41,9 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
   const begun = troubles.flatMap(({ since }) => since ?? []);
   const since = begun.length === 0 ? null : Math.min(...begun);
   const changes = await changesBefore(ctx, site.id, since);
-  const suspect = suspectOf(state, changes, since);
+  const suspect =
+    (await changedMonitor(ctx, site.id, state, since)) ??
+    (await protectedOf(ctx, site.id, suspectOf(state, changes, since)));
   const others = await othersOf(ctx, site, state, suspect);
   const rollBack = rollBackOf(site, suspect, changes);
   const unexplained = suspect === null && lacksCause(site, troubles);
@@ -66,7 +69,8 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
       ...(ctx.config.modules.includes('logs') ? [] : ['what was changed on the site itself: the Logs module is off']),
     ],
     ...(unexplained ? { advice: WITHOUT_CAUSE } : {}),
-    next: nextCall(site, state, troubles, rollBack),
+    ...(suspect?.kind === 'monitor' && state.missed !== null ? { advice: ofMonitor(state.missed, suspect) } : {}),
+    next: nextCall(site, state, troubles, suspect, rollBack),
   };
 }
 
@@ -219,6 +223,50 @@ function suspectOf({ harmful }: SiteState, changes: readonly FleetChangeRow[], s
   };
 }
 
+/** Settings that say what a check expects. */
+const EXPECTS = /\b(type|keyword|expected_status|method)\b/;
+/** Changes of a monitor that are looked through for one of these. */
+const MONITOR_CHANGES = 20;
+
+/** The change of a monitor since which no check has found what it expects, of a page that was answered. */
+async function changedMonitor(
+  ctx: Ctx,
+  siteId: number,
+  { missed }: SiteState,
+  since: number | null,
+): Promise<Suspect | null> {
+  if (missed === null || since === null) return null;
+  const rows = await ctx.store.changeSearch.newest(
+    { sources: ['dashboard'], site_ids: [siteId], kinds: ['monitor'], actions: ['updated'], since: 0, until: since },
+    MONITOR_CHANGES,
+  );
+  const row = rows.find(({ code, detail }) => code === '' && EXPECTS.test(detail));
+  if (row === undefined) return null;
+  const fulfilled = { from: row.at, to: ctx.clock.now(), status: [UP] };
+  if ((await ctx.store.monitorResults.beats(siteId, fulfilled, 1, 1)).total > 0) return null;
+  const minutes_before = Math.max(0, Math.floor((since - row.at) / MINUTE_MS));
+  const none = { slug: '', old_version: '', new_version: '', change: null };
+  return { kind: 'monitor', action: 'updated', ...none, view: { ...changeView(row), minutes_before } };
+}
+
+function ofMonitor({ keyword }: Missed, { view }: Suspect): string {
+  const expected = keyword === null ? 'What its monitor expects' : `The keyword "${cleanLine(keyword, SHORT)}"`;
+  return `${expected} was found by no check since the monitor was changed on ${view?.at}: change it with update-monitors-v1, or take that back with undo-change-v1, unless it was on the page before.`;
+}
+
+/** The same with its record, if it was made under protection. */
+async function protectedOf(ctx: Ctx, siteId: number, suspect: Suspect | null): Promise<Suspect | null> {
+  if (suspect === null || suspect.change !== null || suspect.action !== 'updated' || suspect.slug === '')
+    return suspect;
+  const { kind, slug, old_version, new_version } = suspect;
+  const type = (UPDATE_TYPES as readonly string[]).indexOf(kind);
+  const { safeChanges } = ctx.store;
+  const open = (await safeChanges.open(siteId)).filter((row) => row.type === type && row.slug === slug);
+  const change = open.at(-1) ?? (await safeChanges.newest(siteId, type, slug, old_version));
+  if (change === undefined || change.new_version !== new_version) return suspect;
+  return { ...suspect, change, view: suspect.view && { ...suspect.view, change_id: change.id } };
+}
+
 /** Other sites with the suspect, with the same trouble, and on the same server. */
 async function othersOf(ctx: Ctx, site: TaggedSite, state: SiteState, suspect: Suspect | null) {
   const shared: [string, Shared][] = [];
@@ -261,6 +309,7 @@ function rollBackOf(site: TaggedSite, suspect: Suspect | null, changes: readonly
   const not = (why: string): RollBack => ({ possible: false, why, call: null });
   if (suspect === null) return not('No change is known that could be rolled back.');
   const { kind, action, slug, old_version, change } = suspect;
+  if (kind === 'monitor') return not('Its monitor was changed, not the site.');
   if (site.suspended === 1 || site.disconnected > 0) return not('The site is not contacted in its present state.');
   if (site.on_trial === 1) return not('The site is on trial beside another dashboard, and is not changed.');
   const back = changes.find(
@@ -282,9 +331,15 @@ function rollBackOf(site: TaggedSite, suspect: Suspect | null, changes: readonly
       why: 'No copy of the old version is known; wordpress.org may have it.',
       call: plain(slug, old_version) ? call('roll-back', { ...here, type: kind, slug, to_version: old_version }) : null,
     };
+  if (change.settled_at === null)
+    return not('It is still being checked, and is rolled back automatically if it broke the site.');
   const [possible, why] = ROLL_BACK[change.protection];
-  return { possible, why, call: call('roll-back', { change_id: change.id }) };
+  const watched = change.watch_at === null ? '' : ` ${WATCHED}`;
+  return { possible, why: `${why}${watched}`, call: call('roll-back', { change_id: change.id }) };
 }
+
+const WATCHED =
+  'It is watched for a day: what its guard records, and a look of this server meets too, is rolled back automatically.';
 
 /** Whether it is possible, and why. */
 const ROLL_BACK: Readonly<Record<ChangeRow['protection'], readonly [boolean | null, string]>> = {
@@ -297,6 +352,7 @@ function nextCall(
   site: TaggedSite,
   { grave }: SiteState,
   troubles: readonly SiteFinding[],
+  suspect: Suspect | null,
   rollBack: RollBack,
 ): string {
   const here = { site_id_or_domain: site.id };
@@ -306,6 +362,8 @@ function nextCall(
       : call('unsuspend-client', { client_id_or_email: site.suspended_with });
   if (site.disconnected > 0) return call('reconnect-site', here);
   if (rollBack.call !== null) return rollBack.call;
+  if (suspect?.kind === 'monitor') return call('list-monitors', here);
+  if (suspect?.change?.settled_at === null) return call('get-run', { run_id: suspect.change.run_id });
   const has = (matter: SiteFinding['matter']) => troubles.some((finding) => finding.matter === matter);
   // A new connection helps neither a site that is away nor an old child plugin.
   if (site.sync_error !== '' && site.sync_error_code === 'svc_child_version_outdated')

@@ -11,12 +11,13 @@ import { getCertificate } from '../monitoring/certificates.js';
 import { getDomain } from '../monitoring/domains.js';
 import { listFleetIncidents } from '../monitoring/incidents.js';
 import { monitorRow } from '../monitoring/monitors.js';
+import { effectiveSettings } from '../monitoring/settings.js';
 import { UP } from '../monitoring/state.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { lastVisit, reasonOf } from '../sites/status.js';
 import type { Evidence } from '../updates/safe/run-state.js';
 import { listVulnerabilities } from '../vulnerabilities/list.js';
-import { harmful } from './brief.js';
+import { harmful, unwell } from './brief.js';
 
 const DOWN = 0;
 const NEVER = 99;
@@ -44,6 +45,13 @@ export interface SiteState {
   sync_code: string;
   /** What the monitor got, if the site is down; null otherwise. */
   http_status: number | null;
+  /** What the monitor misses on a page that was answered, and the keyword it looks for, if any; null = nothing. */
+  missed: Missed | null;
+}
+
+export interface Missed {
+  msg: string;
+  keyword: string | null;
 }
 
 /** Nothing is contacted. */
@@ -61,7 +69,7 @@ export async function siteState(ctx: Ctx, site: TaggedSite): Promise<SiteState> 
     findings: [
       ...(status === undefined ? [] : [connectionFinding(site, reasonOf(status), status.status_since)]),
       ...uptime.findings,
-      frontPageFinding(site),
+      frontPageFinding(site, uptime.missed),
       ...harm.findings,
       ...risks.findings,
       ...phpFindings(site.php_version, ctx.clock.now()),
@@ -73,6 +81,7 @@ export async function siteState(ctx: Ctx, site: TaggedSite): Promise<SiteState> 
     grave: risks.grave,
     sync_code: site.sync_error === '' ? '' : site.sync_error_code,
     http_status: uptime.http_status,
+    missed: uptime.missed,
   };
 }
 
@@ -95,7 +104,11 @@ function connectionFinding(site: TaggedSite, reason: string, since: number | nul
   return { matter: 'connection', state: 'ok', seen: 'The last sync succeeded.', since: null, looked_at };
 }
 
-async function uptimeOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFinding[]; http_status: number | null }> {
+interface Uptime extends Pick<SiteState, 'http_status' | 'missed'> {
+  findings: SiteFinding[];
+}
+
+async function uptimeOf(ctx: Ctx, siteId: number): Promise<Uptime> {
   const [row, global, { items }] = await Promise.all([
     monitorRow(ctx, siteId),
     monitoringDefaults(ctx),
@@ -115,11 +128,11 @@ async function uptimeOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFindi
   if (row.status === NEVER || !active || row.suspended === 1) {
     const off = looked_at === null ? 'The monitor is off.' : `The monitor is off. Its last check: ${answer}`;
     const seen = active && row.suspended === 0 ? 'Not checked yet.' : off;
-    return { findings: [of('unknown', seen)], http_status: null };
+    return { findings: [of('unknown', seen)], http_status: null, missed: null };
   }
-  if (row.status === UP) return { findings: [of('ok', `Up. ${answer}`)], http_status: null };
+  if (row.status === UP) return { findings: [of('ok', `Up. ${answer}`)], http_status: null, missed: null };
   if (row.status !== DOWN)
-    return { findings: [of('unknown', `A check failed and is repeated. ${answer}`)], http_status: null };
+    return { findings: [of('unknown', `A check failed and is repeated. ${answer}`)], http_status: null, missed: null };
   const since = incident === undefined ? null : Date.parse(incident.started_at_iso);
   const seen =
     incident?.acknowledged_at == null
@@ -137,11 +150,13 @@ async function uptimeOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFindi
             looked_at,
           },
         ];
-  return { findings: [of('trouble', `Down. ${answer}`, since), ...open], http_status: row.last_http_code };
+  const { type, keyword } = effectiveSettings(row, global);
+  const missed = unwell(row) ? { msg: row.last_msg, keyword: type === 'keyword' ? keyword : null } : null;
+  return { findings: [of('trouble', `Down. ${answer}`, since), ...open], http_status: row.last_http_code, missed };
 }
 
 /** The newest look at the front page, by a check or by the monitor. */
-function frontPageFinding(site: TaggedSite): SiteFinding {
+function frontPageFinding(site: TaggedSite, missed: Missed | null): SiteFinding {
   const { reachable, http_status, checked_at } = lastVisit(site);
   const of = (state: SiteFinding['state'], seen: string): SiteFinding => ({
     matter: 'front_page',
@@ -152,6 +167,8 @@ function frontPageFinding(site: TaggedSite): SiteFinding {
   });
   if (checked_at === null) return of('unknown', 'Never visited.');
   const got = http_status ? `HTTP ${http_status}` : 'no answer';
+  if (site.unreached > 0 && http_status !== null && http_status >= 200 && http_status < 400)
+    return of('trouble', `Reached: ${got}, but not as its monitor expects${missed === null ? '.' : `: ${missed.msg}`}`);
   if (site.unreached > 0) return of('trouble', `Not reached: ${got}.`);
   return reachable === null ? of('unknown', `Undecided: ${got}.`) : of('ok', `Reached: ${got}.`);
 }
