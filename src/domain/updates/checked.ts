@@ -32,27 +32,38 @@ export function aboutOf(results: readonly ApplyResult[]): About {
   return { ...(suspects.length === 0 ? {} : { suspects }), ...checkedOf(results.map(({ look }) => look)) };
 }
 
-/** The members on how the sites were looked at, as sentences; one for all sites of which it is true. */
+/**
+ * The members on how the sites were looked at, as sentences; one for all sites of which it is true. What was not checked on
+ * some sites only says on how many.
+ */
 export function checkedOf(looks: readonly (Look | undefined)[]): Pick<About, 'checked' | 'not_checked'> {
-  const counts = new Map<string, number>();
-  let unseen = false;
-  for (const look of looks) {
-    if (look === undefined) continue;
-    unseen ||= look.outside !== true;
-    const way = wordsFor(look);
-    counts.set(way, (counts.get(way) ?? 0) + 1);
-  }
-  if (counts.size === 0) return {};
-  const checked = [...counts].map(([way, sites]) => `${sites} ${sites === 1 ? 'site' : 'sites'}: ${way}.`);
-  const phones = looks.every((look) => look === undefined || look.pages.includes(ON_PHONE));
-  const members = looks.flatMap((look) => (look === undefined ? [] : (look.unseen ?? [MEMBERS])));
-  const forms = new Set(
-    looks.flatMap((look) => (look === undefined ? [] : [look.compared ? SENDING : FORMS_AND_SHOP])),
+  const known = looks.flatMap((look) => look ?? []);
+  if (known.length === 0) return {};
+  const checked = [...counted(known.map(wordsFor))].map(
+    ([way, sites]) => `${sites} ${sites === 1 ? 'site' : 'sites'}: ${way}.`,
   );
-  const left = [...NOT_CHECKED.filter((what) => !phones || what !== 'phones'), ...forms];
-  const looked = looks.flatMap((look) => (look === undefined ? [] : unseenLooks(look)));
-  return { checked, not_checked: [...left, ...new Set([...looked, ...members]), ...(unseen ? [OUTSIDE] : [])] };
+  const left = [notPages, notForms, unseenLooks, notMembers, notOutside].flatMap((of) => [
+    ...counted(known.flatMap((look) => [...new Set(of(look))])),
+  ]);
+  return {
+    checked,
+    not_checked: left.map(([what, sites]) =>
+      sites === known.length ? what : `${what} (on ${sites} of ${known.length} sites)`,
+    ),
+  };
 }
+
+/** How often each occurs, in the order of their first occurrence. */
+function counted(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+const notPages = ({ pages }: Look) => NOT_CHECKED.filter((what) => what !== 'phones' || !pages.includes(ON_PHONE));
+const notForms = ({ compared }: Look) => [compared ? SENDING : FORMS_AND_SHOP];
+const notMembers = ({ unseen }: Look) => [unseen ?? MEMBERS].flat();
+const notOutside = ({ outside }: Look) => (outside === true ? [] : [OUTSIDE]);
 
 function withoutAddresses(pages: readonly string[]): string[] {
   return pages.map((page) => page.replace(/ \(\/.*?\)(?= on a |$)/, ''));
