@@ -50,6 +50,8 @@ interface FleetSearch {
 }
 
 const DAY_MS = 86_400_000;
+const HEALTH_NOTE =
+  "health: WordPress' own Site Health as of the last sync, 0 to 100; not whether the site is up, and null while it is not reached.";
 
 function soonest({ certificate_days, domain_days, ends_within_days }: FleetSearch): SiteOrder | undefined {
   if (ends_within_days !== undefined) return { by: 'ends', descending: false };
@@ -66,7 +68,11 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch, order: SiteOrder
   const vulnerabilities = await vulnerabilitiesAsked(ctx, asked);
   const filter = await filterOf(ctx, asked, vulnerabilities?.known ?? false);
   const ends = await endsNotKnown(ctx, asked, filter);
-  const note = vulnerabilities?.note == null ? {} : { note: vulnerabilities.note };
+  const notes = [
+    ...(vulnerabilities?.note == null ? [] : [vulnerabilities.note]),
+    ...(asked.fields.includes('health') ? [HEALTH_NOTE] : []),
+  ];
+  const note = notes.length === 0 ? {} : { note: notes.join(' ') };
   const { page, per_page } = asked;
   if (asked.group_by !== undefined) {
     const { groups, total_groups, sites, unknown } = await ctx.store.fleetSearch.groups(

@@ -6,9 +6,9 @@ export interface HealthCounts {
   health_critical: number | null;
 }
 
-/** The current score: also null if the site did not answer its last sync, because the stored score is older. */
-export function presentHealthScore(site: HealthCounts & { sync_error: string }): number | null {
-  return site.sync_error === '' ? healthScore(site) : null;
+/** The current score: also null if the site did not answer its last sync or check, because the stored score is older. */
+export function presentHealthScore(site: HealthCounts & { sync_error: string; unreached: number }): number | null {
+  return site.sync_error === '' && site.unreached === 0 ? healthScore(site) : null;
 }
 
 /** 0..100; null if the child never reported. A child that reported nothing to judge scores 100. */

@@ -3,7 +3,7 @@
 import { levelName, type SearchField, type SiteState } from '../../../schemas/search.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { SearchColumn } from '../../store/fleet/search.js';
-import { healthScore } from './health.js';
+import { presentHealthScore } from './health.js';
 import { reasonOf } from './status.js';
 
 export type Cell = string | number | boolean | null;
@@ -14,7 +14,7 @@ const MAX_TEXT = 160;
 
 const MONITOR = ['monitor_status', 'monitor_active', 'suspended'] as const;
 const STATE = ['suspended', 'disconnected', 'sync_error', 'unreached', 'suspended_with', 'suspended_client'] as const;
-const HEALTH = ['health_good', 'health_recommended', 'health_critical'] as const;
+const HEALTH = ['health_good', 'health_recommended', 'health_critical', 'sync_error', 'unreached'] as const;
 /** Fields that are derived from columns with other names. */
 const SOURCES: Partial<Record<SearchField, readonly SearchColumn[]>> = {
   reason: STATE,
@@ -38,7 +38,7 @@ function cellOf(row: Stored, field: SearchField, monitored: boolean): Cell {
     case 'reason':
       return reasonCell(row);
     case 'health':
-      return healthScore(row as unknown as Parameters<typeof healthScore>[0]);
+      return presentHealthScore(row as unknown as Parameters<typeof presentHealthScore>[0]);
     case 'monitor':
       return monitorWord(row, monitored);
     case 'state':

@@ -23,7 +23,7 @@ export type SiteTag = {
 
 /** Columns of a site shown by its REST record. */
 const SHOWN = [
-  ...(['id', 'url', 'name', 'status', 'client_id', 'suspended', 'sync_error', 'sync_error_code'] as const),
+  ...(['id', 'url', 'name', 'status', 'client_id', 'suspended', 'sync_error', 'unreached', 'sync_error_code'] as const),
   ...(['admin_username', 'notes', 'ssl_verify', 'ip', 'is_staging', 'language'] as const),
   ...(['child_version', 'wp_version', 'php_version', 'mysql_version', 'memory_limit', 'database_size'] as const),
   ...(['timezone', 'health_good', 'health_recommended', 'health_critical', 'last_post', 'last_sync'] as const),
