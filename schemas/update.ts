@@ -50,6 +50,8 @@ export const heldBack = once(() => ({
   total_held_back: z.number().int().optional(),
 }));
 
+export const onSuspendedSites = () => z.number().int().optional().describe('Of them: no run updates these.');
+
 export const updateSummary = once(() =>
   z.object({
     core: z.number().int(),

@@ -3,6 +3,7 @@ import { siteHead, siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { runOnSite } from '../../src/domain/actions/run-on-site.js';
 import { suspendHandler } from '../../src/domain/connection/handlers.js';
+import { WHILE_SUSPENDED } from '../../src/domain/connection/suspension.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -15,9 +16,9 @@ export default defineOperation({
 
   input: () => z.object({ site_id_or_domain: siteRef() }),
 
-  output: () => z.object({ suspended: z.boolean(), ...siteHead(), status: siteStatus() }),
+  output: () => z.object({ suspended: z.boolean(), ...siteHead(), status: siteStatus(), note: z.string() }),
 
   async handle({ site_id_or_domain }, ctx) {
-    return { suspended: true, ...(await runOnSite(ctx, suspendHandler, site_id_or_domain)) };
+    return { suspended: true, ...(await runOnSite(ctx, suspendHandler, site_id_or_domain)), note: WHILE_SUSPENDED };
   },
 });

@@ -1,6 +1,13 @@
 import { pageNumbers, paging, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
-import { fleetUpdateEntry, heldBack, updateError, updateSummary, updateTypes } from '../../schemas/update.js';
+import {
+  fleetUpdateEntry,
+  heldBack,
+  onSuspendedSites,
+  updateError,
+  updateSummary,
+  updateTypes,
+} from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { listUpdates } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -24,6 +31,7 @@ export default defineOperation({
     z.object({
       updates: z.array(fleetUpdateEntry()),
       summary: updateSummary(),
+      on_suspended_sites: onSuspendedSites(),
       ...heldBack(),
       ...pageNumbers(),
       total: z.number().int(),

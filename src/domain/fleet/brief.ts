@@ -12,6 +12,7 @@ import { logHead } from '../action-log/head.js';
 import { listApprovals, waitingApprovals, waitingOfPolicies } from '../approvals/approvals.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
+import { NO_NARROWING } from '../extensions/offer-filters.js';
 import { guidanceFor } from '../guidance/guidance.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
@@ -35,6 +36,8 @@ const GUIDANCE = 3;
 const CASES = 4;
 /** Said where examples are left out: counts are always whole. */
 const CUT = 'Fewer examples are named, so that it stays small; the counts are whole, and next has all.';
+/** Of sites that are suspended. */
+const SUSPENDED = 'Suspended sites are left out of needs_attention.';
 /** Of each policy one waits at most, and there are far fewer policies. */
 const MOST_PLANS = 100;
 /** Maximum text of a case, in estimated tokens. */
@@ -54,9 +57,16 @@ export interface Brief {
   left_out?: string;
   as_of: string;
   since: string;
-  sites: { total: number; connected: number; disconnected: number; suspended: number };
+  sites: { total: number; connected: number; disconnected: number; suspended: number; note?: string };
   needs_attention: { matter: string; count: number; first: string[]; next: string }[];
-  updates_on_offer: { core: number; plugins: number; themes: number; translations: number; next: string };
+  updates_on_offer: {
+    core: number;
+    plugins: number;
+    themes: number;
+    translations: number;
+    on_suspended_sites?: number;
+    next: string;
+  };
   done: { what: string; count: number; sites: number; newest?: string | undefined }[];
   not_known: string[];
   /** What to watch out for before sites are changed; absent = nothing. */
@@ -69,14 +79,15 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : pastTime('since', since, now, 'the last 24 hours');
-  const [data, feed, head, guidance, approvals] = await Promise.all([
+  const [data, feed, head, guidance, approvals, onSuspended] = await Promise.all([
     briefData(ctx, now, from, CASES),
     feedState(ctx),
     logHead(ctx),
     guidanceFor(ctx, 'all', GUIDANCE),
     waitingMatters(ctx),
+    ctx.store.narrowedUpdates.onSuspended({ narrowing: NO_NARROWING, types: [] }),
   ]);
-  const found = briefOf(data, feed, now, from);
+  const found = briefOf(data, feed, now, from, onSuspended);
   const brief = withinBudget({ ...found, needs_attention: [...found.needs_attention, ...approvals] });
   return {
     ...brief,
@@ -173,21 +184,27 @@ function briefOf(
   feed: FeedState,
   now: number,
   since: number,
+  onSuspended: number,
 ): Brief {
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map(
     (_, type) => offers.find((row) => row.type === type)?.n ?? 0,
   );
+  const counts = siteCounts(sites);
   return {
     as_of: isoTime(now) ?? '',
     since: isoTime(since) ?? '',
-    sites: siteCounts(sites),
+    sites: { ...counts, ...(counts.suspended === 0 ? {} : { note: SUSPENDED }) },
     needs_attention: attentionOf({ matters, harm, failed }, UTC_TIMES).map(({ matter, count, cases, next }) => ({
       matter,
       count,
       first: cases.map(({ address, seen }) => short(`${address} ${seen}`)),
       next,
     })),
-    updates_on_offer: { core, plugins, themes, translations, next: 'svc-list-updates-v1 {}' },
+    updates_on_offer: {
+      ...{ core, plugins, themes, translations },
+      ...(onSuspended === 0 ? {} : { on_suspended_sites: onSuspended }),
+      next: 'svc-list-updates-v1 {}',
+    },
     // Of every kind: there are no more than what people do here.
     done: [
       ...done.map((kind) => ({

@@ -2,6 +2,7 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Reads, Row } from '../driver/db.js';
+import { countOf } from '../driver/lists.js';
 import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { CALLED_ALONE } from '../sites/called-alone.js';
 import { idList } from '../sites/filter.js';
@@ -126,6 +127,16 @@ export function createNarrowedUpdates(db: Reads) {
         items: items as FleetOffer[],
         counts: new Map(counts.map((row) => [Number(row.type), Number(row.n)])),
       };
+    },
+
+    /** How many of the visible updates are those of suspended sites. */
+    async onSuspended(query: NarrowedQuery): Promise<number> {
+      const { text, args } = await narrowedCondition(db, query, ON_OFFER);
+      return countOf(
+        db,
+        `SELECT count(*) AS n FROM site s CROSS JOIN site_update u ON u.site_id = s.id WHERE s.status = 'suspended' AND ${text}`,
+        args,
+      );
     },
 
     /**
