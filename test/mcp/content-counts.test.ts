@@ -66,3 +66,9 @@ describe.each([
     expect(whole).toMatchObject({ more: [], total: sum(there) });
   });
 });
+
+it('says that pages were not looked at where posts were asked for', async () => {
+  const posts = await call('svc-list-posts-v1', { status: ['draft'] });
+  expect(posts.not_looked_at).toMatch(/^Pages .* post_type: "page"\.$/);
+  expect(await call('svc-list-posts-v1', { post_type: 'page' })).not.toHaveProperty('not_looked_at');
+});

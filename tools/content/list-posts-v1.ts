@@ -7,6 +7,8 @@ import { contentChoice, contentCount, MOST_PER_SITE, postEntries } from '../../s
 import { listPosts } from '../../src/domain/content/posts.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
+const NO_PAGES = 'Pages and custom types; for pages send post_type: "page".';
+
 export default defineOperation({
   id: 'svc/list-posts-v1',
   title: 'List posts',
@@ -24,12 +26,19 @@ export default defineOperation({
       per_site: int(1, MOST_PER_SITE).default(10).describe('Maximum per site.'),
     }),
 
-  output: () => z.object({ sites: z.array(sitePosts()), ...contentTotal(), errors: contentErrors() }),
+  output: () =>
+    z.object({
+      sites: z.array(sitePosts()),
+      ...contentTotal(),
+      not_looked_at: z.string().optional(),
+      errors: contentErrors(),
+    }),
 
   async handle({ search, status, post_type, per_site, start_date, end_date, ...chosen }, ctx) {
     const range = { dtsstart: start_date, dtsstop: end_date };
     const asked = { search, search_on: 'Title and Body' as const, status, post_type, maximum: per_site, ...range };
     const { data, errors, ...count } = await listPosts(ctx, contentChoice(chosen), asked);
-    return { sites: postEntries(data), ...contentCount(count, per_site), errors };
+    const others = post_type === 'post' ? { not_looked_at: NO_PAGES } : {};
+    return { sites: postEntries(data), ...contentCount(count, per_site), ...others, errors };
   },
 });
