@@ -28,6 +28,7 @@ import { Now } from './views/now.js';
 import { UpdatePlan } from './views/plan.js';
 import { Policies } from './views/policies.js';
 import { EditPolicy, NewPolicy, Policy } from './views/policy.js';
+import { askedReport } from './views/report-range.js';
 import { Reports } from './views/reports.js';
 import { Rollout } from './views/rollout.js';
 import { Rollouts } from './views/rollouts.js';
@@ -59,14 +60,16 @@ export function App() {
 let asked = false;
 
 function Fleet({ firstStart }: { firstStart: boolean }) {
-  const { path, route } = useLocation();
+  const { path, query, route } = useLocation();
   const [broken, setBroken] = useState<Error | null>(null);
   const goals = useGoals();
   useEffect(() => {
+    const report = path === '/login' ? askedReport(query.to) : undefined;
+    if (report !== undefined) return location.replace(report);
     if (path === '/login') return route('/', true);
     if (firstStart && !asked && path === '/') route('/start', true);
     asked = true;
-  }, [path, firstStart, route]);
+  }, [path, query.to, firstStart, route]);
   // A part of the page that fails to load belongs to a version that has been replaced.
   if (broken !== null)
     return (

@@ -52,6 +52,17 @@ describe('a report of a client', () => {
     expect(totals).toContain('Of 2 of 4 sites this period is not known, or only a part of it');
   });
 
+  it('knows the updates of today of every site, and links all of its sites once', async () => {
+    const answer = await build({ client_id_or_email: 'ada@example.com', ...OCTOBER });
+    const [, now = ''] = answer.totals.split('As of the last syncs, not of this period: ');
+    expect(now).toMatch(/with an update now: \d+/);
+    expect(now).not.toContain('known of');
+    const offers = await mcp.app.db.one('SELECT count(*) AS n FROM site_update WHERE type = 1 AND ignored = 0', []);
+    expect(now).toContain(`Plugins with an update now: ${offers?.n}`);
+    expect(answer.link).toMatch(/\/reports\?client=1&from=2026-10-01&to=2026-10-31$/);
+    expect(answer.note).toContain('login');
+  });
+
   it('has the uptime of all sites, by how long each was watched', async () => {
     const { totals } = await build({ client_id_or_email: 1, ...OCTOBER, segments: ['uptime'] });
     // Three hours, of which a quarter of one was down.

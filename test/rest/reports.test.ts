@@ -883,3 +883,14 @@ test.each([
 ])('a date as %s is %s', (format, text) => {
   expect(phpDate(format, { year: 2026, month: 3, day: 5, hour: 0, minute: 7, second: 9 })).toBe(text);
 });
+
+test('leads a browser without a login to the page, and from there on to the report; programs get the error', async () => {
+  const path = '/pro-reports/1/report?start_date=2026-10-01&end_date=2026-10-31';
+  const get = (accept: string, more: Record<string, string> = {}) =>
+    app.http.request(`http://127.0.0.1/v2${path}`, { headers: { accept, ...more } });
+  const reply = await get('text/html,application/xhtml+xml,*/*;q=0.8');
+  expect(reply.status).toBe(303);
+  expect(reply.headers.get('location')).toBe(`/login?to=${encodeURIComponent(`/v2${path}`)}`);
+  expect((await get('application/json')).status).toBe(401);
+  expect((await get('text/html', { authorization: 'Bearer wrong' })).status).toBe(401);
+});

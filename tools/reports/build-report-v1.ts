@@ -31,13 +31,15 @@ export default defineOperation({
       time_zone: z.string(),
       totals: z.string().optional().describe('Sums over the sites of this page.'),
       not_known: z.array(z.string()),
+      link: z.string().describe('All of these sites.'),
+      note: z.string(),
       reports: z.array(
         z.object({
           site_id: z.number().int(),
           name: z.string(),
           url: z.string(),
           text: z.string(),
-          link: z.string().describe('The full report as a page; needs a login or an API key.'),
+          link: z.string().describe('The full report as a page.'),
         }),
       ),
       errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),

@@ -12,6 +12,23 @@ export function lastMonth(): [from: string, to: string] {
   ];
 }
 
+/** The days that a link asks for. */
+export function rangeIn({
+  from = '',
+  to = '',
+}: {
+  from?: string;
+  to?: string;
+}): [from: string, to: string] | undefined {
+  const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text);
+  return isDay(from) && isDay(to) && from <= to ? [from, to] : undefined;
+}
+
+/** A report that was asked for before the login, as the address of the login has it: nothing else is gone on to. */
+export function askedReport(to: string | undefined): string | undefined {
+  return to !== undefined && /^\/v2\/pro-reports\/[\w.-]+\/report\?[\w=&,%.-]*$/.test(to) ? to : undefined;
+}
+
 /** The printable page of a site's report over these days. */
 export const reportAddress = (site: number | string, from: string, to: string) =>
   `/v2/pro-reports/${site}/report?start_date=${from}&end_date=${to}`;

@@ -13,14 +13,14 @@ import { useQuery } from '../parts/query.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
-import { lastMonth, reportAddress } from './report-range.js';
+import { lastMonth, rangeIn, reportAddress } from './report-range.js';
 
 export function Reports() {
   const [query, change] = useQuery();
   const client = /^\d{1,9}$/.test(query.client ?? '') ? Number(query.client) : undefined;
   const [search, setSearch] = useState('');
   const [site, setSite] = useState('');
-  const [[from, to], setRange] = useState(lastMonth);
+  const [[from, to], setRange] = useState(() => rangeIn(query) ?? lastMonth());
   const sites = useLoad(
     `reports:sites:${client ?? ''}:${search}`,
     (signal) => {

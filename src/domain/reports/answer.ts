@@ -9,6 +9,7 @@ import { csvReport } from './csv.js';
 import { htmlReport } from './html.js';
 import { buildReport, type Report, type ReportQuery, reportBasis } from './report.js';
 import { dateStyle, normalData, rawData } from './shapes.js';
+import type { Section } from './types.js';
 
 export interface ReportFile {
   type: 'text/html' | 'text/csv';
@@ -95,10 +96,14 @@ export async function reportsOf(
 export function withoutRepeated<R extends Report>(reports: readonly R[]): R[] {
   const told = new Set<string>(reports.map(({ segment }) => segment));
   return reports.map((report) => {
-    const sections = report.findings.sections.filter(
-      ({ name, present }) => present !== true || ACTIVITIES[report.segment] === undefined || !told.has(name),
-    );
-    return { ...report, findings: { ...report.findings, sections } };
+    const stays = ({ name, present }: Section) =>
+      present !== true || ACTIVITIES[report.segment] === undefined || !told.has(name);
+    const { today } = report.findings;
+    const sections = report.findings.sections.filter(stays);
+    return {
+      ...report,
+      findings: { ...report.findings, sections, ...(today && { today: today.filter(stays) }) },
+    };
   });
 }
 

@@ -9,7 +9,7 @@ import { groupBy } from '../../runtime/group-by.js';
 import { wordpressTime } from '../../runtime/time-zones.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { listClientSites } from '../clients/clients.js';
-import type { ClientRef } from '../clients/records.js';
+import { type ClientRef, findClient } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { type Ending, unknownEndWords } from '../monitoring/unknown-ends.js';
 import { dashboardZone } from '../settings/effects.js';
@@ -79,7 +79,8 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
   const found = outcomes.flatMap((outcome) => (outcome.found === undefined ? [] : [outcome.found]));
   const totals = single || found.length === 0 ? {} : { totals: totalsOf(found, total) };
   const not_known = [...periodNotKnown(found), ...(await notKnownOf(ctx, found))];
-  return { ...range, time_zone: zone, ...totals, not_known, reports, errors, total };
+  const links = { link: await pageOf(ctx, query, range), note: LOGIN };
+  return { ...range, time_zone: zone, ...totals, not_known, ...links, reports, errors, total };
 }
 
 /** Segments that tell when something ends. */
@@ -112,7 +113,12 @@ async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteR
   return { sites: found.sites.flatMap(({ id }) => byId.get(id) ?? []), total: found.total };
 }
 
-function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery, zone: string) {
+interface Range {
+  start_date: string;
+  end_date: string;
+}
+
+function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery, zone: string): Range {
   if (start_date !== undefined && end_date !== undefined) return { start_date, end_date };
   if (start_date !== undefined || end_date !== undefined) {
     const missing = start_date === undefined ? 'start_date' : 'end_date';
@@ -127,7 +133,18 @@ function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery, zone: stri
   return { start_date: day(Date.UTC(year, month - 2, 1)), end_date: day(Date.UTC(year, month - 1, 0)) };
 }
 
-function linkOf(ctx: Ctx, site: SiteRow, range: object, segments: readonly Segment[]): string {
+/** Said of every link. */
+const LOGIN =
+  'The links open after a login to Sitefleet, for its users only: clients get the text, or the printed page.';
+
+/** The view of the page that has the reports of all these sites. */
+async function pageOf(ctx: Ctx, { client_id_or_email: client }: TextReportQuery, range: Range): Promise<string> {
+  const of = client === undefined ? {} : { client: String((await findClient(ctx, client)).id) };
+  const { start_date: from, end_date: to } = range;
+  return `${ctx.base_url}/reports?${new URLSearchParams({ ...of, from, to })}`;
+}
+
+function linkOf(ctx: Ctx, site: SiteRow, range: Range, segments: readonly Segment[]): string {
   const chosen = segments.length === 0 ? {} : { segments: segments.join(',') };
   return `${ctx.base_url}/v2/pro-reports/${site.id}/report?${new URLSearchParams({ ...range, ...chosen })}`;
 }
@@ -227,7 +244,10 @@ function totalsOf(all: readonly (readonly Report[])[], total: number): string {
   for (const { findings } of all.flat()) {
     const isPart = findings.unwatched !== undefined;
     for (const { title, count, present: isNow } of findings.sections)
-      (isNow === true ? present : past).add(title, count, isPart && isNow !== true);
+      if (isNow !== true) past.add(title, count, isPart);
+    // What is on offer today is known of a site that was not watched in the period, too.
+    for (const { title, count } of findings.today ?? findings.sections.filter((section) => section.present === true))
+      present.add(title, count, false);
   }
   const of = all.length === total ? `All ${total} sites` : `${all.length} of ${total} sites`;
   const happened = [...uptimeOf(all), ...past.words()];

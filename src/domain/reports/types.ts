@@ -81,6 +81,8 @@ export function listValue(key: string, token: string, title: string, value: List
 /** The results of a segment; the rest of the answer is the same for all. */
 export interface Findings {
   sections: Section[];
+  /** The sections on the state of today, where those above say nothing of it because the site was not watched in the range. */
+  today?: Section[];
   values: ReportValue[];
   /** What a reader must know: why something is empty, or how current it is. */
   notes: string[];

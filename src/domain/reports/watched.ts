@@ -45,10 +45,11 @@ export function asFarAsKnown(findings: Findings, question: ReportRequest, since:
     return { ...findings, unwatched, notes: [...findings.notes, unwatched] };
   }
   const unwatched = since === null ? 'Not known: not watched yet.' : `Not known: watched since ${day}.`;
+  const today = findings.sections.filter(({ present }) => present === true);
   const sections = findings.sections.map(seenIn);
   const values = findings.values.map((value) => unseen(value, segment));
   const some = sections.some(({ count }) => count !== null);
-  return { ...findings, sections, values, unwatched, notes: [unwatched, ...(some ? findings.notes : [])] };
+  return { ...findings, sections, today, values, unwatched, notes: [unwatched, ...(some ? findings.notes : [])] };
 }
 
 function seenIn(section: Section): Section {

@@ -136,12 +136,27 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
         const { request_id } = c.env.info;
         parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'REST call failed');
       }
-      return failed(known, headers);
+      return known.status === 401 && opensReport(c.req) ? toLogin(c.req.url) : failed(known, headers);
     }
   };
   app.get(`${BASE}/events`, caught(stream));
   app.all(`${BASE}/*`, caught(answer));
   return app;
+}
+
+/** A browser that opens the link of a printable report. */
+function opensReport(request: RestContext['req']): boolean {
+  const asked = request.method === 'GET' && /^\/v2\/pro-reports\/[^/]+\/report$/.test(request.path);
+  return (
+    asked && request.header('authorization') === undefined && request.header('accept')?.includes('text/html') === true
+  );
+}
+
+/** The page's login, which goes on to this address after it. */
+function toLogin(url: string): Response {
+  const { pathname, search } = new URL(url);
+  const location = `/login?to=${encodeURIComponent(pathname + search)}`;
+  return new Response(null, { status: 303, headers: { location, vary: 'Accept', 'cache-control': 'no-store' } });
 }
 
 /** The body as text. Form fields are percent-encoded, so both kinds of body are UTF-8. */
