@@ -32,6 +32,8 @@ export const clientCostEntry = once(() => costEntry().extend({ site_id: z.number
 export const costTotals = once(() => ({
   total_monthly: z.number().describe('Active subscriptions per month.'),
   total_yearly: z.number().describe('Active subscriptions per year.'),
+  income_monthly: z.number().optional().describe('Absent where no income is recorded.'),
+  income_yearly: z.number().optional(),
 }));
 
 /** What the subscriptions of the fleet are grouped by. */

@@ -62,7 +62,7 @@ describe('sites that are left out', () => {
         ...having([5]).map((id) => ({ reason: 'excluded_site', updates: of([id]), sites: 1, site_ids: [id] })),
       ]),
     );
-    expect(plan.summary).toContain(`${of([1, 2])} excluded client`);
+    expect(plan.summary).toContain(`${of([1, 2])} updates on sites of an excluded client`);
     // Sites without any client stay in: listing all other clients would lose them.
     const without = [6, 7, 8].filter((id) => offers.has(id));
     const planned = new Set(plan.items.map(({ site_id }: Answer) => site_id));
@@ -138,7 +138,9 @@ describe('what cannot be rolled back', () => {
             none: items.filter(({ protection }) => protection === 'none').length,
           },
         ]);
-      if (none > 0) expect(plan.summary).toContain(`${none} not at all`);
+      const words = none === 1 ? 'The update cannot' : `None of ${none} updates can`;
+      if (none > 0)
+        expect(plan.summary).toContain(`${none === plan.updates ? words : `${none} cannot`} be rolled back`);
       if (plan.updates === 0) continue;
       const { plan_id, digest } = plan;
       const preview = await tool('start-rollout', { plan_id, digest, dry_run: true });
@@ -192,6 +194,6 @@ describe('guidance', () => {
     await tool('add-guidance', { text: 'Update nothing.', site_id_or_domain: 1 });
     const plan = await tool('plan-updates');
     expect(plan.risks.map(({ risk }: Answer) => risk)).not.toContain('guidance');
-    expect(plan.summary).toContain('1 in guidance, proposed by programs: no person has confirmed it.');
+    expect(plan.summary).toContain('One piece of guidance was proposed by a program, and no person has confirmed it.');
   });
 });

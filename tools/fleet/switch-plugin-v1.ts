@@ -41,6 +41,8 @@ export default defineOperation({
       dry_run: z.literal(true).optional(),
       would_affect: z.object({ sites: z.number().int() }).optional(),
       would_switch: sites().optional().describe('The first 200.'),
+      already: sites().optional().describe('In that state; the first 200.'),
+      total_already: z.number().int().optional(),
     }),
 
   question: ({ plugin, would_switch: sites = [], would_affect, total_errors }, { action }) => ({

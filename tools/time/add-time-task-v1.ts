@@ -8,6 +8,8 @@ import { stepTimer } from '../../src/domain/time-tracker/timer.js';
 import { taskView } from '../../src/domain/time-tracker/views.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
+const BOOKED = 'The time is booked. paused: no timer runs; set-timer-v1 goes on or completes it.';
+
 export default defineOperation({
   id: 'svc/add-time-task-v1',
   title: 'Add a task',
@@ -23,11 +25,12 @@ export default defineOperation({
       start: bool().default(false).describe('Starts the timer.'),
     }),
 
-  output: timeTask,
+  output: () => timeTask().extend({ note: z.string().optional() }),
 
   async handle({ start, ...input }, ctx) {
     requireModule(ctx, 'time-tracker');
     const added = await addTask(ctx, input);
-    return taskEntry(await taskView(ctx, start ? await stepTimer(ctx, added.id, 'start') : added));
+    const task = taskEntry(await taskView(ctx, start ? await stepTimer(ctx, added.id, 'start') : added));
+    return task.status === 'paused' ? { ...task, note: BOOKED } : task;
   },
 });

@@ -3,6 +3,7 @@
 import type { Comment } from '../../../schemas/comment.js';
 import type { siteComments, sitePosts } from '../../../schemas/content-tools.js';
 import type { PostItem } from '../../../schemas/post.js';
+import { cut, decodeEntities } from '../../../schemas/text.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 
@@ -46,7 +47,7 @@ export function commentEntries(
         author: comment_author,
         date: comment_date,
         post: post_title,
-        text: comment_content.length > LONGEST ? `${comment_content.slice(0, LONGEST)}…` : comment_content,
+        text: cut(decodeEntities(comment_content), LONGEST),
       }),
     ),
   }));

@@ -20,12 +20,17 @@ const PER_YEAR: Record<RenewalType, number> = { weekly: 52, monthly: 12, quarter
 export async function siteCosts(ctx: Ctx, ref: SiteRef) {
   const site = await getSite(ctx, ref);
   requireModule(ctx, 'cost-tracker');
-  const costs = await ctx.store.costs.ofSite(site.id);
-  const shares = costs.map((cost) => share(cost, dateOf(ctx.clock.now())));
+  const [costs, income] = await Promise.all([
+    ctx.store.costs.ofSite(site.id),
+    ctx.store.costs.ofSite(site.id, 'income'),
+  ]);
+  const today = dateOf(ctx.clock.now());
+  const shares = costs.map((cost) => share(cost, today));
   return {
     site_id: site.id,
     costs: shares.map(({ entry }) => entry).sort(byDueDate),
     ...totals(shares.map(({ yearly }) => yearly)),
+    ...incomeTotals(income.map((one) => share(one, today).yearly)),
   };
 }
 
@@ -33,7 +38,10 @@ export async function siteCosts(ctx: Ctx, ref: SiteRef) {
 export async function clientCosts(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
   requireModule(ctx, 'cost-tracker');
-  const { costs, sites } = await ctx.store.costs.ofClient(client.id);
+  const [{ costs, sites }, income] = await Promise.all([
+    ctx.store.costs.ofClient(client.id),
+    ctx.store.costs.ofClient(client.id, 'income'),
+  ]);
   const today = dateOf(ctx.clock.now());
   const shares = new Map(costs.map((cost) => [cost.id, { ...share(cost, today), sites: 0 }]));
   const entries: SiteCostEntry[] = [];
@@ -48,7 +56,20 @@ export async function clientCosts(ctx: Ctx, ref: ClientRef) {
     costs: entries.sort(bySiteName),
     // One product per cost instead of one sum per row, so that thousands of rows stay cheap.
     ...totals([...shares.values()].map((known) => times(known.yearly, known.sites))),
+    ...incomeTotals(
+      income.costs.map((one) => {
+        const held = income.sites.filter(({ cost_id }) => cost_id === one.id);
+        return times(share(one, today).yearly, held.length);
+      }),
+    ),
   };
+}
+
+/** What comes in for the same sites; no members where no income is recorded. */
+function incomeTotals(yearly: readonly Fraction[]): { income_monthly?: number; income_yearly?: number } {
+  if (yearly.length === 0) return {};
+  const { total_monthly, total_yearly } = totals(yearly);
+  return { income_monthly: total_monthly, income_yearly: total_yearly };
 }
 
 interface Share {

@@ -42,15 +42,27 @@ export async function previewSwitch(ctx: Ctx, query: SwitchQuery) {
     else refused.push({ site, error });
   }
   const errors = errorEntries(selection, refused);
+  const already = await inThatState(ctx, query, packages, selection);
   return {
     dry_run: true as const,
     queued: false,
     plugin,
     would_affect: { sites: would.length },
     would_switch: would.slice(0, LISTED).map(({ id, url }) => ({ id, url })),
+    ...(already.length === 0
+      ? {}
+      : { already: already.slice(0, LISTED).map(({ id, url }) => ({ id, url })), total_already: already.length }),
     errors,
     total_errors: errors.length,
   };
+}
+
+/** Connected sites on which it is as wanted already: of those that are named, or of all. */
+async function inThatState(ctx: Ctx, query: SwitchQuery, packages: readonly number[], { sites }: Selection) {
+  const those = await sitesWith(ctx, query, { packages, active: query.action === 'activate' });
+  if (query.site_ids_or_domains.length === 0) return those;
+  const named = new Set(sites.map(({ id }) => id));
+  return those.filter(({ id }) => named.has(id));
 }
 
 /**

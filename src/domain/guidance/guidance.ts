@@ -129,11 +129,14 @@ export async function guidanceFor(
 
 /** The same for a summary, whose own words tell to heed only what a person has said. */
 export function guidanceWords({ heeded, unverified }: Told): string[] {
+  const more = heeded.length > 0 ? 'more ' : '';
   return [
     ...(heeded.length > 0 ? [`Guidance: ${heeded.join('; ')}.`] : []),
     ...(unverified > 0
       ? [
-          `${unverified} ${heeded.length > 0 ? 'more ' : ''}in guidance, proposed by programs: no person has confirmed it.`,
+          unverified === 1
+            ? `One ${more}piece of guidance was proposed by a program, and no person has confirmed it.`
+            : `${unverified} ${more}pieces of guidance were proposed by programs, and no person has confirmed them.`,
         ]
       : []),
   ];

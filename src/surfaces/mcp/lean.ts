@@ -114,8 +114,8 @@ export function operationCall(args: unknown): { name: string; input: unknown } {
 }
 
 /**
- * Operations that match a query, best first, with input schema and hints; without a query, names and titles of all. Of what
- * only people do, where they do it.
+ * Operations that match a query, best first, with input schema and hints; without a query, names and titles of all. The name
+ * of a toolset finds all of its operations. Of what only people do, where they do it.
  */
 export function searchOperations(
   visible: readonly GroupedOperation[],
@@ -133,9 +133,15 @@ export function searchOperations(
     throw invalidInput('limit', `limit must be 1 to ${MOST_FOUND}.`, 'Omit it for the best few.');
   const words = wordsOf(query);
   if (words.length === 0) {
-    const operations = visible.map(({ id, title, effect }) => {
-      return { operation: toolName(id), about: title, ...(effect === 'read' ? {} : { effect }) };
-    });
+    const operations = visible.map(named);
+    return { operations, total: operations.length };
+  }
+  const group = visible.filter(({ group }) => group === query.trim().toLowerCase());
+  if (group.length > 0) {
+    // Those that the word is about come with all that a call needs.
+    const best = ranked(group, words);
+    const sorted = [...best, ...group.filter((one) => !best.includes(one))];
+    const operations = sorted.map((one, at) => (at < (limit as number) ? described(one, toolOf) : named(one)));
     return { operations, total: operations.length };
   }
   const note = placeOf(words, wordsOf, baseUrl);
@@ -148,6 +154,10 @@ export function searchOperations(
   const found = ranked(visible, words);
   const operations = found.slice(0, limit as number).map((operation) => described(operation, toolOf));
   return { operations, total: found.length };
+}
+
+function named({ id, title, effect }: GroupedOperation): JsonObject {
+  return { operation: toolName(id), about: title, ...(effect === 'read' ? {} : { effect }) };
 }
 
 function described(operation: GroupedOperation, toolOf: ToolOf): JsonObject {

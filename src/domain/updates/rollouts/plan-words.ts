@@ -35,12 +35,14 @@ function daysWords(days: readonly number[]): string {
 export function protectionWords({ guard, reinstall, none }: Record<'guard' | 'reinstall' | 'none', number>): string {
   const all = guard + reinstall + none;
   if (all === 0) return '';
+  if (none === all)
+    return `${all === 1 ? 'The update' : `None of ${counted(all, 'update')}`} can${all === 1 ? 'not' : ''} be rolled back.`;
   const parts = [
     ...(guard === 0 ? [] : [`${guard} ${guard === 1 ? 'is' : 'are'} rolled back by a guard if the site breaks`]),
     ...(reinstall === 0
       ? []
       : [`${reinstall} without a guard can only be reinstalled, if wordpress.org has the old version`]),
-    ...(none === 0 ? [] : [`${none} not at all`]),
+    ...(none === 0 ? [] : [`${none} cannot be rolled back`]),
   ];
   return `Of ${counted(all, 'update')} ${parts.join(', ')}.`;
 }
@@ -54,10 +56,30 @@ export function risksWords(risks: readonly { risk: string; updates: number; site
   return `Risks: ${words.join(', ')}.`;
 }
 
-/** `Left out: 4 too young, 2 excluded site.` */
+/** Reasons that their own names do not tell of a number of updates. */
+const REASONS: Readonly<Record<string, string>> = {
+  too_young: 'too young',
+  age_unknown: 'of unknown age',
+  no_known_fix: 'that fix no known flaw',
+  ignored: 'that are ignored',
+  automatic_update_off: 'on sites that take no automatic updates',
+  excluded_site: 'on sites that are excluded',
+  excluded_tag: 'on sites with an excluded tag',
+  excluded_client: 'on sites of an excluded client',
+  version_quarantined: 'whose version is quarantined',
+  site_suspended: 'on suspended sites',
+  site_offline: 'on sites that are not connected',
+};
+
+/** `Left out: 4 updates too young, 2 updates on sites that are excluded.` */
 export function leftOutWords(left: readonly { reason: string; updates: number; sites: number }[]): string {
   if (left.length === 0) return '';
-  return `Left out: ${left.map(({ reason, updates, sites }) => `${updates || sites} ${reason.replaceAll('_', ' ')}`).join(', ')}.`;
+  const words = left.map(({ reason, updates, sites }) => {
+    const what = updates > 0 ? counted(updates, 'update') : counted(sites, 'site');
+    const why = (updates > 0 ? REASONS[reason] : undefined) ?? `(${reason.replaceAll('_', ' ')})`;
+    return `${what} ${why}`;
+  });
+  return `Left out: ${words.join(', ')}.`;
 }
 
 const WORDS: Record<RolloutItemState, string> = {
