@@ -21,6 +21,8 @@ export interface SnapshotOffer {
   name: string;
   current_version: string;
   new_version: string;
+  /** What it needs that the site does not have, as `PHP 8.4`; absent: nothing is known to be missing. */
+  needs?: string;
 }
 
 /** The languages of a translation update. */

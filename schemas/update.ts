@@ -34,6 +34,7 @@ export const updateEntry = once(() =>
     current_version: z.string(),
     new_version: z.string(),
     fixes: z.array(z.string()).optional().describe('Known vulnerabilities it fixes.'),
+    needs: z.string().optional().describe('What the site lacks for it, as PHP 8.4: it is not tried.'),
   }),
 );
 
@@ -115,7 +116,7 @@ export const updatePreview = once(() => ({
     .extend({ sites: z.number().int(), ...previewCounts() })
     .optional(),
   will_be_skipped: skippedUpdates(),
-  would_update: z.array(fleetUpdateEntry().omit({ site_status: true, fixes: true })).optional(),
+  would_update: z.array(fleetUpdateEntry().omit({ site_status: true, fixes: true, needs: true })).optional(),
   guidance: guidanceLines(),
 }));
 

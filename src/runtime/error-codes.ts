@@ -240,6 +240,11 @@ const CODES = {
     'The version broke this site, or others, and is quarantined.',
     'Wait for a newer version, or let a person lift it with lift-quarantine-v1.',
   ],
+  svc_requirement_missing: [
+    409,
+    'The version needs a newer PHP or WordPress than the site has, so the item was not updated.',
+    'Update PHP or WordPress on the site and sync it, or wait for another version.',
+  ],
   svc_offer_changed: [
     409,
     'What the site has or offers differs from the plan, so the item was not updated.',

@@ -34,7 +34,7 @@ async function answerTo(name: string, args: Record<string, unknown>) {
 async function expected(where = '1', ...args: string[]): Promise<Counted> {
   const rows = await mcp.app.db.all(
     `SELECT CASE WHEN u.site_id % 20 = 0 THEN 'svc_site_suspended' WHEN u.site_id % 20 = 1 THEN 'svc_child_version_outdated'
-       WHEN u.ignored = 2 THEN 'svc_version_quarantined' ELSE '' END AS code, count(*) AS n
+       WHEN u.ignored = 2 THEN 'svc_version_quarantined' WHEN u.needs <> '' THEN 'svc_requirement_missing' ELSE '' END AS code, count(*) AS n
      FROM site_update u WHERE u.ignored <> 1 AND ${where} GROUP BY 1`,
     args,
   );

@@ -24,6 +24,9 @@ interface Case {
   core: boolean;
   /** The plugin whose versions are quarantined everywhere. */
   held: number | null;
+  /** The plugin whose versions need PHP 8.4, and which of the sites have 8.1 only. */
+  needy: number | null;
+  old: boolean[];
   only: Level | null;
   named: boolean;
 }
@@ -36,6 +39,8 @@ const cases: fc.Arbitrary<Case> = fc.record({
   states: fc.array(fc.constantFrom(...STATES), { minLength: 4, maxLength: 4 }),
   core: fc.boolean(),
   held: fc.constantFrom(0, 1, null),
+  needy: fc.constantFrom(0, 1, null),
+  old: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
   only: fc.constantFrom('patch' as const, 'major' as const, null),
   named: fc.boolean(),
 });
@@ -50,15 +55,21 @@ beforeEach(async () => {
 });
 
 /** Gives the fleet exactly these updates, states and quarantines. */
-async function arrange({ levels, states, core, held }: Case): Promise<void> {
+async function arrange({ levels, states, core, held, needy, old }: Case): Promise<void> {
   await app.db.run('UPDATE site SET suspended = 0, disconnected = 0');
   await app.db.run('UPDATE site_detail SET on_trial = 0');
   for (const [at, { state }] of app.fleet.sites.entries()) {
-    Object.assign(state, { translations: [], wpVersion: '7.0', wpUpdate: core ? '7.1' : null });
+    Object.assign(state, {
+      phpVersion: old[at] ? '8.1.2-1ubuntu2.14' : '8.4.1',
+      translations: [],
+      wpVersion: '7.0',
+      wpUpdate: core ? '7.1' : null,
+    });
     for (const theme of state.themes) theme.update = null;
     for (const plugin of state.plugins) {
       const level = shared.includes(plugin.slug) ? levels[at * 2 + shared.indexOf(plugin.slug)] : null;
-      const update = level ? { version: VERSIONS[level], requiresPhp: '', requiresWp: '' } : null;
+      const requiresPhp = shared[needy ?? -1] === plugin.slug ? '8.4' : '';
+      const update = level ? { version: VERSIONS[level], requiresPhp, requiresWp: '6.0' } : null;
       Object.assign(
         plugin,
         { premium: false, update },
@@ -100,14 +111,23 @@ const CODES = {
 } as const;
 
 /** Updates that match, as the arrangement has them: `site type slug`, with the reason why it is skipped; '' = none. */
-function matching({ levels, states, core, held, only }: Case): { key: string; level: Level; code: string }[] {
+function matching({
+  levels,
+  states,
+  core,
+  held,
+  needy,
+  old,
+  only,
+}: Case): { key: string; level: Level; code: string }[] {
   return SITES.flatMap((site, at) => {
     const state = states[at] ?? 'usual';
     const code = state === 'usual' ? '' : CODES[state];
     const plugins = shared.flatMap((slug, nth) => {
       const level = levels[at * 2 + nth];
       const held_back = nth === held ? 'svc_version_quarantined' : '';
-      return level ? [{ key: `${site} plugin ${slug}`, level, code: code || held_back }] : [];
+      const missing = nth === needy && old[at] ? 'svc_requirement_missing' : '';
+      return level ? [{ key: `${site} plugin ${slug}`, level, code: code || held_back || missing }] : [];
     });
     const own = core ? [{ key: `${site} core platform`, level: 'minor' as const, code }] : [];
     return [...own, ...plugins].filter(({ level }) => only === null || level === only);
@@ -163,8 +183,8 @@ describe('a preview of updates on an unchanged fleet', () => {
         expect(keysOf(kept)).toEqual(keysOf(preview.would_update));
         const firm = kept.filter(({ can_roll_back }) => can_roll_back !== true);
         expect(firm).toHaveLength(preview.would_affect.cannot_be_rolled_back);
-        const held = done.errors.filter(({ code }: Entry) => code === 'svc_version_quarantined');
-        expect(held).toHaveLength(skipped.svc_version_quarantined ?? 0);
+        for (const code of ['svc_version_quarantined', 'svc_requirement_missing'])
+          expect(done.errors.filter((error: Entry) => error.code === code)).toHaveLength(skipped[code] ?? 0);
         // Also of a site that has no updates: it is counted nowhere, and told by both.
         const told = ({ errors }: Answer) => errors.map((error: Entry) => `${keysOf([error])} ${error.code}`).sort();
         expect(told(done)).toEqual(told(preview));
@@ -201,7 +221,15 @@ describe('a preview of updates on an unchanged fleet', () => {
 
   it('says what retry-run then does, also on sites that changed since', async () => {
     const levels = SITES.flatMap(() => ['minor' as const, 'patch' as const]);
-    const usual = { levels, core: false, held: null, only: null, named: true };
+    const usual = {
+      levels,
+      core: false,
+      held: null,
+      needy: 1,
+      old: [true, false, true, false],
+      only: null,
+      named: true,
+    };
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...STATES), { minLength: 4, maxLength: 4 }), async (states) => {
         await arrange({ ...usual, states: SITES.map(() => 'disconnected') });

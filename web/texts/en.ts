@@ -498,6 +498,7 @@ export const en = {
         age_unknown: 'Not known since when it is on offer',
         no_known_fix: 'Fixes no known vulnerability',
         version_quarantined: 'Quarantined',
+        requirement_missing: 'Need a newer PHP or WordPress',
         site_suspended: 'The site is suspended',
         site_disconnected: 'The site is disconnected',
       };

@@ -15,6 +15,7 @@ import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 import { releasedAmong, releasedWords } from './released.js';
+import { isBeyond, MISSING, missingError } from './requirements.js';
 import { type ApplyError, isGuardable, type TypeGroup, UPDATE_TYPES } from './results.js';
 import { quarantinedErrors } from './safe/quarantine.js';
 import {
@@ -28,7 +29,7 @@ import {
   unresolved,
 } from './updates.js';
 
-/** Maximum number of updates listed, and of those that are quarantined; the counts cover all. */
+/** Maximum number of updates listed, and of those that are left alone; the counts cover all. */
 const LISTED = 200;
 
 /** Maximum number of items counted one by one, and of sites named. */
@@ -66,7 +67,7 @@ export async function previewUpdates(
 
 /**
  * What would become of these updates of the selected sites.
- * @param found with those that are quarantined, and those of suspended sites that are not selected, which are counted
+ * @param found with those that are quarantined or need more than their site has, and those of suspended sites that are not selected, which are counted
  * @param nowhere as for `applyOn`
  */
 export async function previewOf(
@@ -78,13 +79,16 @@ export async function previewOf(
   const { usable, errors } = await usableSites(ctx, selection.sites);
   const may = new Set(usable);
   const reasons = new Map([...selection.errors, ...errors].map(({ site_id, code }) => [site_id, code]));
-  const codeFor = ({ site_id, quarantined }: FleetOffer) => {
+  const codeFor = (offer: FleetOffer) => {
+    const { site_id, quarantined } = offer;
     if (!may.has(site_id)) return reasons.get(site_id) ?? ('svc_site_suspended' satisfies ErrorCode);
-    return quarantined === 1 ? ('svc_version_quarantined' satisfies ErrorCode) : undefined;
+    if (quarantined === 1) return 'svc_version_quarantined' satisfies ErrorCode;
+    return isBeyond(offer) ? MISSING : undefined;
   };
   const offers = found.filter((offer) => codeFor(offer) === undefined);
   const held = found.filter((offer) => codeFor(offer) === 'svc_version_quarantined');
-  const quarantined = await quarantinedErrors(ctx, held);
+  const beyond = found.filter((offer) => codeFor(offer) === MISSING);
+  const left = [...(await quarantinedErrors(ctx, held)), ...beyond.map(missingError)];
   const all = [...selection.errors.map(unresolved), ...nowhere, ...errors];
   const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
   const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));
@@ -112,8 +116,8 @@ export async function previewOf(
       count,
     })),
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
-    errors: [...all, ...quarantined.slice(0, LISTED)],
-    total_errors: all.length + quarantined.length,
+    errors: [...all, ...left.slice(0, LISTED)],
+    total_errors: all.length + left.length,
     ...(guidance !== undefined && { guidance: guidance.lines }),
   };
 }

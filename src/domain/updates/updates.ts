@@ -20,6 +20,7 @@ import { type About, aboutOf } from './checked.js';
 import { updateHandler } from './handler.js';
 import { heldBackMembers } from './held-back.js';
 import type { UpdateParams } from './params.js';
+import { needsMember } from './requirements.js';
 import {
   type Applied,
   type ApplyError,
@@ -99,6 +100,7 @@ export async function listUpdates(
         offerEntry(offer),
         { site_status: offer.site_status as SiteRow['status'] },
         fixesMember(fixes.get(at)),
+        needsMember(offer),
       ),
     ),
     summary,
@@ -121,7 +123,9 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
   ]);
   return {
     ...siteFields(site),
-    updates: offers.map((offer, at) => Object.assign(offerEntry(offer), fixesMember(fixes.get(at)))),
+    updates: offers.map((offer, at) =>
+      Object.assign(offerEntry(offer), fixesMember(fixes.get(at)), needsMember(offer)),
+    ),
     summary: summaryOf(countsOf(offers)),
     ...heldBack,
   };

@@ -121,6 +121,8 @@ CREATE TABLE site_update (
   level INTEGER,
   -- 0 = on offer, 1 = ignored, 2 = its version is quarantined on this site.
   ignored INTEGER NOT NULL DEFAULT 0,
+  -- What it needs that the site does not have, as 'PHP 8.4'; '' = nothing is known to be missing.
+  needs TEXT NOT NULL DEFAULT '',
   -- Repeats the site's, so that a page of the whole fleet is one range of an index.
   url_key TEXT NOT NULL,
   PRIMARY KEY (site_id, type, slug)

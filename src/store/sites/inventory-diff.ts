@@ -106,7 +106,7 @@ function wantedExtensions(
 
 // Offers
 
-type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version'>;
+type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version' | 'needs'>;
 
 /** The updates after this snapshot: each type that it contains replaces the stored ones of that type. */
 export function wantedOffers(snapshot: Snapshot, stored: StoredInventory): WantedOffer[] {
@@ -118,6 +118,7 @@ export function wantedOffers(snapshot: Snapshot, stored: StoredInventory): Wante
       position,
       ...offer,
       name: offer.name === '' ? offer.slug : offer.name,
+      needs: offer.needs ?? '',
     }));
   };
   const core =
@@ -145,7 +146,7 @@ function offersOf(offers: readonly WantedOffer[], type: number): Map<string, str
   return new Map(offers.filter((offer) => offer.type === type).map((offer) => [offer.slug, offer.new_version]));
 }
 
-const OFFER_FIELDS = ['position', 'name', 'current_version', 'new_version'] as const;
+const OFFER_FIELDS = ['position', 'name', 'current_version', 'new_version', 'needs'] as const;
 
 export function offerStatements(
   siteId: number,
@@ -168,13 +169,13 @@ export function offerStatements(
   if (changed.length > 0) {
     statements.push(
       sql(
-        `INSERT INTO site_update (site_id, type, slug, position, name, current_version, new_version, url_key)
-         SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, ? FROM json_each(?) WHERE true
+        `INSERT INTO site_update (site_id, type, slug, position, name, current_version, new_version, needs, url_key)
+         SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, ? FROM json_each(?) WHERE true
          ON CONFLICT (site_id, type, slug) DO UPDATE SET position = excluded.position, name = excluded.name,
-           current_version = excluded.current_version, new_version = excluded.new_version`,
+           current_version = excluded.current_version, new_version = excluded.new_version, needs = excluded.needs`,
         siteId,
         urlKey,
-        JSON.stringify(changed.map((o) => [o.type, o.slug, o.position, o.name, o.current_version, o.new_version])),
+        JSON.stringify(changed.map((o) => [o.type, o.slug, ...OFFER_FIELDS.map((field) => o[field])])),
       ),
       // The first site that offers a version dates it.
       sql(

@@ -9,7 +9,7 @@ import { jsonRows } from '../driver/json-rows.js';
 import { idList } from './filter.js';
 import { FLAG, KIND, type OfferRow } from './inventory-rows.js';
 
-const OFFER = ['site_id', 'type', 'slug', 'position', 'name', 'current_version', 'new_version', 'ignored'];
+const OFFER = ['site_id', 'type', 'slug', 'position', 'name', 'current_version', 'new_version', 'needs', 'ignored'];
 const offerRows = jsonRows<OfferRow>(OFFER);
 
 export const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;

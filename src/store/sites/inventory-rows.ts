@@ -33,6 +33,7 @@ export interface OfferRow extends Row {
   name: string;
   current_version: string;
   new_version: string;
+  needs: string;
   ignored: number;
 }
 

@@ -41,7 +41,7 @@ export function createInventory(db: Db) {
           siteId,
         ),
         sql(
-          'SELECT site_id, type, slug, position, name, current_version, new_version, ignored FROM site_update WHERE site_id = ? ORDER BY type, position',
+          'SELECT site_id, type, slug, position, name, current_version, new_version, needs, ignored FROM site_update WHERE site_id = ? ORDER BY type, position',
           siteId,
         ),
       ]);

@@ -13,7 +13,7 @@ import { type Narrowing, narrowingCondition, TEXT, unfoldedTexts } from './filte
 
 export interface SiteOffer
   extends Row,
-    Pick<OfferRow, 'site_id' | 'type' | 'slug' | 'name' | 'current_version' | 'new_version'> {
+    Pick<OfferRow, 'site_id' | 'type' | 'slug' | 'name' | 'current_version' | 'new_version' | 'needs'> {
   site_status: SiteRow['status'];
   /** 1 = active on the site; 0 for items without such a state. */
   active: number;
@@ -98,6 +98,7 @@ const OFFER = [
   'name',
   'current_version',
   'new_version',
+  'needs',
   'active',
   'translation',
 ];
@@ -106,7 +107,7 @@ const offerRows = jsonRows<SiteOffer>(OFFER);
 /** All matching updates, by site, type and position. */
 function offersStatement({ text, args }: Fragment): Statement {
   return sql(
-    `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
+    `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version, u.needs,
        ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
          WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active,
        iif(u.type = ${TYPE.translation}, (SELECT t.value FROM site_document d JOIN json_each(d.body) t ON t.key = u.slug

@@ -20,6 +20,10 @@ export interface FleetOffer
   level?: number | null;
   /** 1 = its version is quarantined on this site. */
   quarantined?: number;
+  /** What it needs that the site does not have, and if so, the versions of the site. */
+  needs?: string;
+  php_version?: string | null;
+  wp_version?: string | null;
 }
 
 export interface OfferFilter {
@@ -54,6 +58,10 @@ const ignoredVersions = (siteId: number, type: number, slugs: string) =>
 /** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
 const NEAR = 100;
 
+function ofNeedy(version: string): string {
+  return `iif(u.needs = '', NULL, (SELECT d.${version} FROM site_detail d WHERE d.site_id = u.site_id))`;
+}
+
 const OFFER = {
   site_id: 'u.site_id',
   site_url: 's.url',
@@ -66,6 +74,9 @@ const OFFER = {
   new_version: 'u.new_version',
   level: 'u.level',
   quarantined: 'u.ignored = 2',
+  needs: 'u.needs',
+  php_version: ofNeedy('php_version'),
+  wp_version: ofNeedy('wp_version'),
 };
 /** With `u` as the update and `s` as its site. */
 export const OFFER_COLUMNS = Object.entries(OFFER)
@@ -262,6 +273,8 @@ function installed(siteId: number, type: number, list: string): Statement[] {
   if (type === TYPE.core)
     return [
       sql('UPDATE site_detail SET wp_version = j.value ->> 1 FROM json_each(?) j WHERE site_id = ?', list, siteId),
+      // The next sync compares with the new version.
+      sql("UPDATE site_update SET needs = '' WHERE site_id = ? AND needs LIKE '%WordPress%'", siteId),
     ];
   if (type === TYPE.translation) return [];
   const kind = type === TYPE.plugin ? KIND.plugin : KIND.theme;

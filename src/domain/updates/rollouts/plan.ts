@@ -28,6 +28,7 @@ import { allSites } from '../../sites/sites.js';
 import { fixesOf } from '../../vulnerabilities/fixes.js';
 import { usableSites } from '../preview.js';
 import { releasedAmong, releasedWords } from '../released.js';
+import { isBeyond, MISSING } from '../requirements.js';
 import { UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
@@ -210,6 +211,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     if (willing?.has(offer.site_id) === false) return 'automatic_update_off';
     if (!may.has(offer.site_id)) return reason(obstacles.get(offer.site_id) ?? 'svc_site_not_found');
     if (offer.quarantined === 1) return reason('svc_version_quarantined');
+    if (isBeyond(offer)) return reason(MISSING);
     if (input.only_vulnerable && !fixes.has(at)) return 'no_known_fix';
     if (young && fixes.has(at)) return undefined;
     const age = ages.get(versionKey(offer)) ?? null;

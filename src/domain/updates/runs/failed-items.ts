@@ -10,6 +10,7 @@ import { BROKE, UPDATE_TYPES } from '../results.js';
 const HOLDS: readonly string[] = [
   BROKE,
   'svc_version_quarantined',
+  'svc_requirement_missing',
   'svc_update_unprotected',
   'svc_no_updates',
   'svc_offer_changed',

@@ -18,6 +18,7 @@ import { writeReceipt } from './receipts.js';
 /** Codes of items that were left as they are: nothing was sent. */
 const LEFT: readonly string[] = [
   'svc_version_quarantined',
+  'svc_requirement_missing',
   'svc_update_unprotected',
   'svc_no_updates',
   'svc_snapshot_refused',

@@ -5,6 +5,7 @@ import type {
   SnapshotOffer,
   SnapshotTranslation,
 } from '../port.js';
+import { missingFor, type Platform } from './requirements.js';
 import { exactText, plainText } from './text.js';
 import { asMap, countOf, entriesOf, flagOf, get, listOf } from './values.js';
 
@@ -50,12 +51,14 @@ export function extensionsOf(value: unknown): SnapshotExtension[] | null {
  * Updates from `plugin_updates` or `theme_updates`, with the `premium_updates` of that kind (child protocol §5.1); null
  * if the base list is missing. If known, the installed version comes from the inventory; an update to that same version
  * is ignored.
+ * @param platform the site's own versions, which an update may be too new for
  */
 export function offersOf(
   value: unknown,
   premium: unknown,
   kind: ExtensionKind,
   installed: readonly SnapshotExtension[] | undefined,
+  platform: Platform,
 ): SnapshotOffer[] | null {
   const base = keyed(value);
   if (base === null) return null;
@@ -63,7 +66,7 @@ export function offersOf(
   const known = new Map(installed?.map((one) => [one.slug, one]));
   const bySlug = new Map<string, SnapshotOffer>();
   for (const [key, item] of [...base, ...extra]) {
-    const offer = asMap(item) === null ? null : offerOf(key, item, known);
+    const offer = asMap(item) === null ? null : offerOf(key, item, known, platform);
     if (offer !== null && !bySlug.has(offer.slug)) bySlug.set(offer.slug, offer);
   }
   return [...bySlug.values()].slice(0, MAX_ENTRIES);
@@ -75,7 +78,12 @@ function keyed(value: unknown): [string, unknown][] | null {
   return Array.isArray(value) && entries !== null ? entries.map(([, item]) => ['', item]) : entries;
 }
 
-function offerOf(key: string, item: unknown, known: ReadonlyMap<string, SnapshotExtension>): SnapshotOffer | null {
+function offerOf(
+  key: string,
+  item: unknown,
+  known: ReadonlyMap<string, SnapshotExtension>,
+  platform: Platform,
+): SnapshotOffer | null {
   const update = get(item, 'update');
   const slug =
     slugOf(key) ?? slugOf(get(update, 'plugin')) ?? slugOf(get(update, 'theme')) ?? slugOf(get(item, 'slug'));
@@ -85,7 +93,8 @@ function offerOf(key: string, item: unknown, known: ReadonlyMap<string, Snapshot
   const offered = versionOf(get(update, 'new_version'));
   if (offered !== '' && offered === current) return null;
   const name = plainText(get(item, 'Name'), MAX_NAME) || owner?.name || plainText(slug, MAX_NAME);
-  return { slug, name, current_version: current, new_version: offered };
+  const needs = missingFor(versionOf(get(update, 'requires')), versionOf(get(update, 'requires_php')), platform);
+  return { slug, name, current_version: current, new_version: offered, ...(needs !== '' && { needs }) };
 }
 
 /**

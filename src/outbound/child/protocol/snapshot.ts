@@ -1,6 +1,7 @@
 import type { Snapshot } from '../port.js';
 import { changesOf } from './changes.js';
 import { abandonedOf, extensionsOf, languagesOf, offersOf, translationsOf, versionOf } from './inventory.js';
+import type { Platform } from './requirements.js';
 import { decodeEntities, plainText, richText } from './text.js';
 import { asMap, countOf, entriesOf, flagOf, get, listOf, numberOf, secondsOf } from './values.js';
 
@@ -12,7 +13,9 @@ import { asMap, countOf, entriesOf, flagOf, get, listOf, numberOf, secondsOf } f
 export function snapshotOf(answer: unknown, complete: boolean): Snapshot | null {
   if (asMap(answer) === null) return null;
   // A literal with several spreads creates new hidden classes each time: 10 KB per site until the next full collection.
-  const snapshot: Snapshot = Object.assign(factsOf(answer), inventoryOf(answer), contentOf(answer));
+  const facts = factsOf(answer);
+  const platform = { php: facts.php_version ?? '', wp: facts.wp_version ?? '' };
+  const snapshot: Snapshot = Object.assign(facts, inventoryOf(answer, platform), contentOf(answer));
   if (Object.keys(snapshot).length === 0) return null;
   const core = coreOffer(answer, snapshot.wp_version ?? '');
   if (core !== undefined) snapshot.core_update = core;
@@ -79,15 +82,15 @@ export function secretOf(value: unknown): string | null {
   return typeof value === 'string' && /^[0-9A-Za-z-]{8,200}$/.test(value) ? value : null;
 }
 
-function inventoryOf(answer: unknown): Snapshot {
+function inventoryOf(answer: unknown, platform: Platform): Snapshot {
   const plugins = extensionsOf(get(answer, 'plugins')) ?? undefined;
   const themes = extensionsOf(get(answer, 'themes')) ?? undefined;
   const premium = get(answer, 'premium_updates');
   return present({
     plugins,
     themes,
-    plugin_updates: offersOf(get(answer, 'plugin_updates'), premium, 'plugin', plugins),
-    theme_updates: offersOf(get(answer, 'theme_updates'), premium, 'theme', themes),
+    plugin_updates: offersOf(get(answer, 'plugin_updates'), premium, 'plugin', plugins, platform),
+    theme_updates: offersOf(get(answer, 'theme_updates'), premium, 'theme', themes, platform),
     translation_updates: translationsOf(get(answer, 'translation_updates')),
     translations: languagesOf(get(answer, 'translation_updates')),
     abandoned_plugins: abandonedOf(get(answer, 'plugins_outdate_info')),

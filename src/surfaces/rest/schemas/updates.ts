@@ -21,6 +21,9 @@ const versions = once(() => ({
   site_status: siteStatus().describe('Updates of a suspended site are listed, but not applied.'),
 }));
 const fixes = once(() => z.array(z.string()).optional().describe('Known vulnerabilities that the new version fixes.'));
+const needs = once(() =>
+  z.string().optional().describe('What the site lacks for it, as PHP 8.4: it is not tried before the site has that.'),
+);
 const installedOffer = once(() =>
   z.object({
     Name: z.string(),
@@ -28,6 +31,7 @@ const installedOffer = once(() =>
     active: z.number().int().nullable(),
     ...versions(),
     fixes: fixes(),
+    needs: needs(),
     update: z.object({ slug: z.string(), new_version: z.string() }),
   }),
 );

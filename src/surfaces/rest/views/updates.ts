@@ -39,12 +39,19 @@ function put(site: Record<string, Record<string, object>>, offer: SiteOffer, fix
 }
 
 function offerView(offer: SiteOffer, type: RestType): object {
-  const { slug, name, current_version, new_version, active, site_status } = offer;
+  const { slug, name, current_version, new_version, active, site_status, needs } = offer;
   const versions = { current_version, new_version, site_status };
   if (type === 'wp') return { Name: name, current: current_version, new: new_version, ...versions };
   if (type === 'translations')
     return { Name: name, slug, Version: current_version, ...versions, ...translationOf(offer.translation) };
-  return { Name: name, Version: current_version, active, ...versions, update: { slug, new_version } };
+  return {
+    Name: name,
+    Version: current_version,
+    active,
+    ...versions,
+    ...(needs !== '' && { needs }),
+    update: { slug, new_version },
+  };
 }
 
 function translationOf(known: string | null): SnapshotTranslation | { type: null; languages: [] } {
