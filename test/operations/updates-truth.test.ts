@@ -503,7 +503,7 @@ describe('a call on a slow site', () => {
 
   it('does not look for long for what will not come, once the site has answered the call', async () => {
     const [a = '', b = ''] = slugs;
-    Object.assign(plugin(a)?.update ?? {}, { requiresPhp: '9.9' });
+    site.faults.failUpdates = [a];
     const held = holdBack(site, /^upgradeplugintheme$/);
     const { job_id } = await late(held, 'update-site-plugins', { ...OF, slugs: [a, b] });
     held.letGo();

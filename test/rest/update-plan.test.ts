@@ -23,6 +23,7 @@ interface Cell {
   level: string | null;
   quarantined: boolean;
   quarantined_elsewhere: boolean;
+  needs: string | null;
 }
 interface PlanSite {
   site_id: number;
@@ -104,6 +105,7 @@ describe('GET /fleet/updates/plan', () => {
       level: 'major',
       quarantined: false,
       quarantined_elsewhere: false,
+      needs: null,
     });
     expect(body.data.map(({ site_name }: PlanSite) => site_name)).toEqual(
       [...body.data.map(({ site_name }: PlanSite) => site_name)].sort(),
@@ -176,6 +178,62 @@ describe('GET /fleet/updates/plan', () => {
     await app.db.run('DELETE FROM incident');
     await app.call('reconnect-site', { site_id_or_domain: 5 });
     expect((await plan('?type=plugin')).totals).toMatchObject({ updates: 8, sites: 5, quarantined: 0 });
+  });
+});
+
+describe('an update that needs a newer PHP or WordPress than its site has', () => {
+  const state = () => app.fleet.site(0).state;
+  const update = () => state().plugins.find(({ slug }) => slug === BETA.slug)?.update;
+  const sync = () => app.call('sync-sites', { site_ids_or_domains: [1] });
+
+  it('is shown and listed with what the site lacks, counted nowhere, refused as the preview says, and back once the site has it', async () => {
+    const before = { ...state() };
+    Object.assign(state(), { phpVersion: '8.1.2-1ubuntu2.14', wpVersion: '6.8.3' });
+    Object.assign(update() ?? {}, { requiresPhp: '8.4', requiresWp: '6.10' });
+    await sync();
+    const needs = 'PHP 8.4 and WordPress 6.10';
+    const body = await plan('?type=plugin');
+    expect(body.totals).toMatchObject({ updates: 7, sites: 5, quarantined: 0, major: 1 });
+    expect(cellsOf(body)).toEqual(offered());
+    const cells = body.data.flatMap(({ site_id, cells }: PlanSite) => cells.map((cell) => ({ site_id, ...cell })));
+    expect(cells.filter((cell: Cell) => cell.needs !== null)).toMatchObject([
+      { site_id: 1, new_version: '2.0', needs },
+    ]);
+    const { body: list } = await app.rest('GET /updates/1');
+    expect(list.data[1].plugins[BETA.slug]).toMatchObject({ Version: '1.0', new_version: '2.0', needs });
+    expect(list.data[1].plugins[ALPHA.slug]).not.toHaveProperty('needs');
+    const { updates, summary } = await app.call('get-site-updates', { site_id_or_domain: 1, types: ['plugins'] });
+    expect(updates).toContainEqual(expect.objectContaining({ slug: BETA.slug, needs }));
+    expect(summary.plugins).toBe(2);
+
+    const code = 'svc_requirement_missing';
+    const message = `Version 2.0 of beta needs ${needs}; the site has PHP 8.1.2-1ubuntu2.14 and WordPress 6.8.3.`;
+    const run = { type: 'plugins', include: [1], specific_items: undefined };
+    const dry = await app.rest('POST /updates/update', { body: { ...run, dry_run: true } });
+    expect(dry.body).toMatchObject({ would_affect: { total: 1 }, will_be_skipped: [{ code, count: 1 }] });
+    expect(dry.body.errors).toMatchObject([{ site_id: 1, slug: BETA.slug, code, message }]);
+    const named = await running(app, app.call('update-site-plugins', { site_id_or_domain: 1, slugs: [BETA.slug] }));
+    expect(named).toMatchObject({ total_updated: 0, errors: [{ slug: BETA.slug, code, message }] });
+    const one = await running(app, app.rest('POST /updates/1/update/plugins', { body: { slug: BETA.slug } }));
+    expect(one.status).toBeGreaterThanOrEqual(400);
+    expect(JSON.stringify(one.body)).toContain(message);
+    const left = await app.call('plan-updates', { site_ids_or_domains: [1], types: ['plugins'] });
+    expect(left.left_out).toEqual([{ reason: 'requirement_missing', updates: 1, sites: 1, site_ids: [1] }]);
+    expect(left.summary).toContain('1 need a newer PHP or WordPress');
+
+    // A newer PHP alone is not enough; what nobody can compare claims nothing.
+    state().phpVersion = '8.4.0';
+    await sync();
+    expect((await app.rest('GET /updates/1')).body.data[1].plugins[BETA.slug].needs).toBe('WordPress 6.10');
+    for (const requiresWp of ['6.8', '6.8.3.0', '7.0 or so', 'seven', '99.', '']) {
+      Object.assign(update() ?? {}, { requiresWp });
+      await sync();
+      expect((await app.rest('GET /updates/1')).body.data[1].plugins[BETA.slug]).not.toHaveProperty('needs');
+    }
+    expect((await plan('?type=plugin')).totals).toMatchObject({ updates: 8, sites: 5 });
+    Object.assign(update() ?? {}, { requiresPhp: '' });
+    Object.assign(state(), { phpVersion: before.phpVersion, wpVersion: before.wpVersion });
+    await sync();
   });
 });
 

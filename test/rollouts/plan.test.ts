@@ -153,4 +153,31 @@ describe('a plan', () => {
   it('costs less than 1,500 tokens', async () => {
     expect(tokens(await app.plan({}))).toBeLessThan(1_500);
   });
+
+  it('leaves out what needs a newer PHP or WordPress, and a rollout refuses it that began to need it since', async () => {
+    const only = { site_ids_or_domains: [6, 7], waves: { soak_minutes: 0 }, per_page: 50 };
+    const update = app.plugins[5]?.update;
+    if (update == null) throw new Error('no offer');
+    update.requiresPhp = '9.9';
+    const before = await app.plan(only);
+    await app.call('sync-sites', { site_ids_or_domains: [6] });
+    const plan = await app.plan(only);
+    expect(plan.items.map(({ site_id }: { site_id: number }) => site_id)).toEqual([7]);
+    expect(plan.left_out).toEqual([{ reason: 'requirement_missing', updates: 1, sites: 1, site_ids: [6] }]);
+    expect(plan.summary).toContain('Left out: 1 need a newer PHP or WordPress.');
+    const { rollout_id } = await app.call('start-rollout', {
+      ...{ plan_id: before.plan_id, digest: before.digest, confirm: true },
+    });
+    await app.turn();
+    await app.after(1);
+    const { items } = await app.read(rollout_id, { per_page: 50 });
+    expect(items.map(({ site_id, state, code }: never) => [site_id, state, code])).toEqual(
+      expect.arrayContaining([
+        [6, 'skipped', 'svc_requirement_missing'],
+        [7, 'kept', undefined],
+      ]),
+    );
+    update.requiresPhp = '';
+    await app.call('sync-sites', { site_ids_or_domains: [6, 7] });
+  });
 });

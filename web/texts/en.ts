@@ -946,6 +946,7 @@ export const en = {
       held: 'quarantined or not possible: left out',
     },
     elsewhere: 'broke another site',
+    needs: (what: string) => `needs ${what}: left out`,
   },
   updates: {
     tab: { plan: 'Plan', items: 'By item', rollouts: 'Rollouts', policies: 'Policies', runs: 'Update runs' },

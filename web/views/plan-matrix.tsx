@@ -81,7 +81,7 @@ interface RowProps {
 function Row({ site, items, left, write }: RowProps) {
   const { site_id, site_name, site_url, cells } = site;
   const at = new Map(cells.map((cell) => [cell.item, cell]));
-  const usable = site.obstacle === null && cells.some(({ quarantined }) => !quarantined);
+  const usable = site.obstacle === null && cells.some(({ quarantined, needs }) => !quarantined && needs === null);
   const chosen = usable && !left.sites.has(site_id);
   return (
     <tr>
@@ -126,7 +126,7 @@ function Row({ site, items, left, write }: RowProps) {
 
 /** The worst that may come of an update; `held`: it is not applied. */
 function riskOf({ obstacle, down, guarded }: PlanSite, { type }: PlanItem, cell: PlanCell) {
-  if (cell.quarantined || obstacle !== null) return 'held';
+  if (cell.quarantined || cell.needs !== null || obstacle !== null) return 'held';
   if (cell.quarantined_elsewhere || down) return 'danger';
   if (cell.level === 'major') return 'major';
   return guarded !== true && (type === 'plugin' || type === 'theme') ? 'bare' : 'fine';
@@ -150,6 +150,7 @@ function Cell({ site, item, cell, left, write, rowOn }: CellProps) {
   const guardable = item.type === 'plugin' || item.type === 'theme';
   const risks = [
     ...(cell.quarantined ? [t.plan.risk.held] : []),
+    ...(cell.needs === null ? [] : [t.plan.needs(cell.needs)]),
     ...(cell.quarantined_elsewhere ? [t.plan.elsewhere] : []),
     ...(cell.level === 'major' ? [t.plan.risk.major] : []),
     ...(guardable && site.guarded !== true ? [t.plan.risk.bare] : []),

@@ -44,13 +44,14 @@ export async function updatePlan(ctx: Ctx, types: readonly number[], filters: Up
       obstacle: obstacles.get(site.site_id) ?? null,
       cells: found.cells
         .filter(({ site_id }) => site_id === site.site_id)
-        .map(({ type, slug, level, quarantined, elsewhere, current_version, new_version }) => ({
+        .map(({ type, slug, level, quarantined, elsewhere, needs, current_version, new_version }) => ({
           item: places.get(`${type} ${slug}`) ?? 0,
           current_version,
           new_version,
           level: levelName(level),
           quarantined: quarantined === 1,
           quarantined_elsewhere: elsewhere === 1,
+          needs: needs || null,
         })),
     })),
   };

@@ -1,6 +1,7 @@
 /**
  * What updating the fleet would do, as a matrix of sites and items: a window of it, and the totals of all. Suspended sites
- * and ignored updates are left out; quarantined ones are listed, and outside every count.
+ * and ignored updates are left out; quarantined ones, and those that need more than the site has, are listed, and outside
+ * every count.
  */
 
 import type { Reads, Row } from '../driver/db.js';
@@ -19,7 +20,7 @@ interface PlanQuery extends Pick<NarrowedQuery, 'narrowing' | 'types'> {
 interface PlanItem extends Row {
   type: number;
   slug: string;
-  /** What a site calls it on which it is quarantined; null = nowhere. */
+  /** What a site calls it on which it is not applied; null = nowhere. */
   name: string | null;
   /** Of the largest step. */
   level: number | null;
@@ -54,6 +55,8 @@ interface PlanCell extends Row {
   quarantined: number;
   /** 1 = its version is quarantined on another site. */
   elsewhere: number;
+  /** What it needs that the site does not have; '' = nothing. */
+  needs: string;
 }
 
 export interface PlanWindow {
@@ -68,7 +71,9 @@ const GUARDED = 'SELECT site_id FROM site_guard WHERE present = 1';
 const SHOWN = 'SELECT id FROM site WHERE suspended = 0';
 const USABLE = `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id
   WHERE s.suspended = 0 AND s.disconnected = 0 AND d.on_trial = 0 AND d.child_version NOT ${IN}`;
+const APPLIED = `${ON_OFFER} AND u.needs = ''`;
 const HELD = 'u.ignored = 2';
+const NEEDY = `${ON_OFFER} AND u.needs <> ''`;
 /** Whether its monitor, or the last look at it, found a site `s` down. */
 export const DOWN =
   's.unreached > 0 OR EXISTS (SELECT 1 FROM incident i WHERE i.site_id = s.id AND i.ended_at IS NULL)';
@@ -77,7 +82,8 @@ export function createUpdatePlans(db: Reads) {
   /** All items, with WordPress first, then those on most sites. */
   async function itemsOf(query: PlanQuery): Promise<PlanItem[]> {
     const outdated = JSON.stringify(query.outdated);
-    const [offered, held] = [await narrowedCondition(db, query, ON_OFFER), await narrowedCondition(db, query, HELD)];
+    const offered = await narrowedCondition(db, query, APPLIED);
+    const [held, needy] = [await narrowedCondition(db, query, HELD), await narrowedCondition(db, query, NEEDY)];
     // Read in the order of a covering index, which the plus leaves to SQLite: by site, all rows would be sorted.
     return db.all<PlanItem>(
       `SELECT type, slug, max(name) AS name, max(level) AS level, sum(sites) AS sites, sum(major) AS major, sum(quarantined) AS quarantined FROM (
@@ -86,14 +92,16 @@ export function createUpdatePlans(db: Reads) {
          FROM site_update u WHERE ${offered.text} AND +u.site_id IN (${SHOWN}) GROUP BY u.type, u.slug
          UNION ALL
          SELECT u.type, u.slug, max(u.name), NULL, 0, 0, count(*) FROM site_update u WHERE ${held.text} AND u.site_id IN (${SHOWN}) GROUP BY 1, 2
+         UNION ALL
+         SELECT u.type, u.slug, max(u.name), NULL, 0, 0, 0 FROM site_update u WHERE ${needy.text} AND u.site_id IN (${SHOWN}) GROUP BY 1, 2
        ) GROUP BY type, slug ORDER BY type <> ${TYPE.core}, type = ${TYPE.translation}, sites DESC, slug`,
-      [outdated, outdated, outdated, ...offered.args, ...held.args],
+      [outdated, outdated, outdated, ...offered.args, ...held.args, ...needy.args],
     );
   }
 
   async function sitesOf(query: PlanQuery, page: number, perPage: number) {
     const any = await narrowedCondition(db, query, WANTED);
-    const offered = await narrowedCondition(db, query, ON_OFFER);
+    const offered = await narrowedCondition(db, query, APPLIED);
     const has = ({ text }: Fragment, more = '') =>
       `EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${text}${more})`;
     const usable = `s.id IN (${USABLE})`;
@@ -172,7 +180,7 @@ export function createUpdatePlans(db: Reads) {
     return db.all<PlanCell>(
       `SELECT u.site_id, u.type, u.slug, u.current_version, u.new_version, u.level, u.ignored = 2 AS quarantined,
          u.ignored = 0 AND EXISTS (SELECT 1 FROM quarantined_version q WHERE q.type = u.type AND q.slug = u.slug
-           AND q.version = u.new_version AND q.lifted_at IS NULL) AS elsewhere
+           AND q.version = u.new_version AND q.lifted_at IS NULL) AS elsewhere, u.needs
        FROM site_update u WHERE u.site_id ${IN} AND u.type || ' ' || u.slug ${IN} AND ${any.text}`,
       [
         idList(sites.map(({ site_id }) => site_id)),

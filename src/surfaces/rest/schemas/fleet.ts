@@ -218,6 +218,10 @@ export const planShape = once(() =>
           level: level(),
           quarantined: z.boolean().describe('On this site: it is not applied.'),
           quarantined_elsewhere: z.boolean().describe('It broke another site.'),
+          needs: z
+            .string()
+            .nullable()
+            .describe('What the site lacks for it, as PHP 8.4: it is not applied; null = nothing.'),
         }),
       ),
     }),
