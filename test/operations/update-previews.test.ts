@@ -45,6 +45,18 @@ const cases: fc.Arbitrary<Case> = fc.record({
   named: fc.boolean(),
 });
 
+/** Tried whatever the others are: sites in any state leave little on which something else is missing. */
+const CALM: Case = {
+  levels: SITES.flatMap(() => ['minor' as const, 'major' as const]),
+  states: SITES.map(() => 'usual' as const),
+  core: true,
+  held: 0,
+  needy: 1,
+  old: [true, false, true, false],
+  only: null,
+  named: false,
+};
+
 beforeEach(async () => {
   app = await checkedApp({ sites: 4, config: { direct_call_ms: 86_400_000 } });
   shared = pluginsOfAll(app).slice(0, 2);
@@ -189,7 +201,7 @@ describe('a preview of updates on an unchanged fleet', () => {
         const told = ({ errors }: Answer) => errors.map((error: Entry) => `${keysOf([error])} ${error.code}`).sort();
         expect(told(done)).toEqual(told(preview));
       }),
-      { numRuns: 8 },
+      { numRuns: 8, examples: [[CALM]] },
     );
   });
 
@@ -215,7 +227,7 @@ describe('a preview of updates on an unchanged fleet', () => {
           expect(JSON.stringify(preview.errors)).not.toContain('was not updated');
         },
       ),
-      { numRuns: 8 },
+      { numRuns: 8, examples: [[CALM, 3, 'none']] },
     );
   });
 
