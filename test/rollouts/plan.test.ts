@@ -164,7 +164,7 @@ describe('a plan', () => {
     const plan = await app.plan(only);
     expect(plan.items.map(({ site_id }: { site_id: number }) => site_id)).toEqual([7]);
     expect(plan.left_out).toEqual([{ reason: 'requirement_missing', updates: 1, sites: 1, site_ids: [6] }]);
-    expect(plan.summary).toContain('Left out: 1 need a newer PHP or WordPress.');
+    expect(plan.summary).toContain('Left out: 1 update beyond the PHP or WordPress of the site.');
     const { rollout_id } = await app.call('start-rollout', {
       ...{ plan_id: before.plan_id, digest: before.digest, confirm: true },
     });

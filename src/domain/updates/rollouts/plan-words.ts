@@ -67,7 +67,7 @@ const REASONS: Readonly<Record<string, string>> = {
   excluded_tag: 'on sites with an excluded tag',
   excluded_client: 'on sites of an excluded client',
   version_quarantined: 'whose version is quarantined',
-  requirement_missing: 'that need a newer PHP or WordPress',
+  requirement_missing: 'beyond the PHP or WordPress of the site',
   site_suspended: 'on suspended sites',
   site_offline: 'on sites that are not connected',
 };
