@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.6.0
+ * Version: 1.7.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -101,7 +101,7 @@ class Sitefleet_Memory {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.6.0';
+	const VERSION       = '1.7.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const LOOK          = 'sitefleet-look-v1';
 	const SESSION       = 'sitefleet-session-v1';
@@ -217,6 +217,7 @@ class Sitefleet_Guard {
 		if ( 'cli' === PHP_SAPI || ! function_exists( 'openssl_verify' ) ) return;
 		$guard = new self( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' );
 		$guard->settle();
+		if ( null !== $guard->backup() ) $guard->backup()->settle();
 		if ( isset( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] ) && is_string( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] ) ) self::tell_alive( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] );
 		if ( isset( $_SERVER['HTTP_X_SITEFLEET_GUARD'] ) && 'POST' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->serve();
 		if ( isset( $_GET['sitefleet-login'] ) && 'GET' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->enter( $_GET['sitefleet-login'] );
@@ -231,7 +232,7 @@ class Sitefleet_Guard {
 
 	/** Answers a signed request and exits; returns only if the request is not one. */
 	private function serve(): void {
-		$body    = (string) file_get_contents( 'php://input', false, null, 0, self::MAX_BODY + 1 );
+		$body    = (string) file_get_contents( 'php://input', false, null, 0, self::max_body() + 1 );
 		$verdict = $this->verify( $_SERVER, $body, self::key(), $this->sites(), time() );
 		if ( 'unsigned' === $verdict ) return;
 		ignore_user_abort( true );
@@ -250,6 +251,15 @@ class Sitefleet_Guard {
 		// Framed, because output may have been sent before. Without "<" and ">" in the JSON the frame is unambiguous.
 		echo '<sitefleet-guard>', wp_json_encode( $answer, JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | self::JSON ), '</sitefleet-guard>';
 		exit;
+	}
+
+	/** Restored files need longer requests than the guard itself. */
+	private static function max_body(): int { return class_exists( 'Sitefleet_Backup', false ) ? Sitefleet_Backup::MAX_BODY : self::MAX_BODY; }
+
+	/** The plugin that reads and restores the site for backups, which WordPress loads before this one; null if it is not there. */
+	private function backup(): ?Sitefleet_Backup {
+		if ( ! class_exists( 'Sitefleet_Backup', false ) ) return null;
+		return new Sitefleet_Backup( $this->content, $this->store, fn( $name ) => $this->get_json( $name ), fn( $name, $data ) => $this->put_json( $name, $data ), fn( $do, $patience ) => $this->locked( $do, $patience ) );
 	}
 
 	/** Page caches of hosts are often told to ignore Cache-Control and Set-Cookie: these headers of nginx, LiteSpeed and networks come first. */
@@ -279,7 +289,7 @@ class Sitefleet_Guard {
 		$time      = $field( 'TIME', '/^[1-9][0-9]{8,10}\z/' );
 		$nonce     = $field( 'NONCE', '/^[0-9a-f]{32}\z/' );
 		$signature = base64_decode( (string) $field( 'SIGNATURE', '#^[A-Za-z0-9+/]{256,2048}={0,2}\z#' ), true );
-		if ( ! isset( $id, $site, $time, $nonce ) || ! $signature || strlen( $body ) > self::MAX_BODY ) return 'unsigned';
+		if ( ! isset( $id, $site, $time, $nonce ) || ! $signature || strlen( $body ) > self::max_body() ) return 'unsigned';
 		$key     = self::public_key( $pem );
 		$details = $key ? openssl_pkey_get_details( $key ) : false;
 		if ( ! $details || OPENSSL_KEYTYPE_RSA !== $details['type'] || $details['bits'] < 2048 ) return 'unsigned';
@@ -367,13 +377,15 @@ class Sitefleet_Guard {
 			Sitefleet_Refusal::when( 'ok' !== $verdict, 'other_site', 'The request was signed for another address than this site has.' );
 			$request = json_decode( $body, true );
 			$action  = is_array( $request ) ? ( $request['action'] ?? '' ) : '';
-			$needs   = is_string( $action ) ? ( self::ACTIONS[ $action ] ?? null ) : null;
+			$ours    = is_string( $action ) && isset( self::ACTIONS[ $action ] );
+			$others  = class_exists( 'Sitefleet_Backup', false ) ? Sitefleet_Backup::ACTIONS : array();
+			$needs   = is_string( $action ) ? ( self::ACTIONS[ $action ] ?? $others[ $action ] ?? null ) : null;
 			Sitefleet_Refusal::when( null === $needs, 'bad_request', 'The action is not known.' );
 			$this->use_nonce( $nonce, false === strpos( $needs, 'nonce' ) );
 			$bad = false !== strpos( $needs, 'files' ) && ! self::file_mods();
 			Sitefleet_Refusal::when( $bad, 'file_mods', 'This site does not allow changes of its files (DISALLOW_FILE_MODS).' );
 			$method = "do_$action";
-			$do     = fn() => $this->$method( $request );
+			$do     = fn() => $ours ? $this->$method( $request ) : $this->backup()->handle( $action, $request );
 			return $answer + array( 'ok' => true ) + ( false === strpos( $needs, 'lock' ) ? $do() : $this->locked( $do ) );
 		} catch ( Sitefleet_Refusal $error ) {
 			$reason  = $error->reason;
@@ -424,6 +436,7 @@ class Sitefleet_Guard {
 			'drop_ins'    => array_values( array_filter( array( 'php-error.php', 'fatal-error-handler.php' ), fn( $name ) => is_file( "$this->content/$name" ) ) ),
 			'visits'      => $this->visits( time() ),
 			'login'       => (bool) SITEFLEET_GUARD_LOGIN,
+			'backup'      => class_exists( 'Sitefleet_Backup', false ) ? Sitefleet_Backup::VERSION : null,
 			'armed'       => $this->armed(),
 			'limits'      => array( 'files' => self::MAX_FILES, 'bytes' => self::MAX_BYTES, 'seconds' => self::MAX_ARMED ),
 		);
@@ -528,6 +541,9 @@ class Sitefleet_Guard {
 		Sitefleet_Refusal::when( ! is_writable( __DIR__ ), 'not_writable', 'The folder of must-use plugins cannot be written: remove sitefleet-guard.php by hand.' );
 		Sitefleet_Refusal::when( ! @unlink( __FILE__ ), 'not_writable', 'sitefleet-guard.php cannot be removed.' );
 		self::forget_code( __FILE__ );
+		// Without the guard it does nothing.
+		@unlink( __DIR__ . '/sitefleet-backup.php' );
+		self::forget_code( __DIR__ . '/sitefleet-backup.php' );
 		$this->remove( $this->store );
 		if ( is_multisite() ) delete_site_option( self::KEYS );
 		return array( 'removed' => ! file_exists( __FILE__ ) && ! file_exists( $this->store ) );

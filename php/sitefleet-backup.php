@@ -1,0 +1,731 @@
+<?php
+/**
+ * Plugin Name: Sitefleet Backup
+ * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
+ * Version: 1.0.0
+ * Requires at least: 5.9
+ * Requires PHP: 7.4
+ * License: MIT
+ *
+ * A must-use plugin in one file, beside the guard, which verifies the signatures, holds the lock and calls it. Every request does a bounded
+ * amount of work and may be repeated. Protocol, threat model and limits: docs/backups.md of Sitefleet.
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
+
+/** One object serves one request. */
+class Sitefleet_Backup {
+	const VERSION     = '1.0.0';
+	const MAX_BODY    = 1048576;
+	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
+	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
+	const MAX_READ    = 2097152; // Bytes of files, or of rows, in one answer.
+	const SLICE       = 524288; // Bytes of rows in one slice.
+	const MAX_ROW     = 8388608; // Bytes of one row.
+	const MAX_TABLES  = 2000;
+	const INSERT      = 262144; // Bytes of one INSERT statement, well below any max_allowed_packet.
+	const PATIENCE    = 20.0; // Seconds that a request waits for a swap that is under way.
+
+	/** What each action needs of the guard: a stored nonce, the lock, the owner's permission to change files. */
+	const ACTIONS = array(
+		'manifest' => '', 'read' => '', 'digest' => '', 'tables' => '', 'rows' => '', 'restoring' => '',
+		'stage' => 'nonce lock files', 'plan' => 'nonce lock files', 'write' => 'nonce files', 'load' => 'nonce files',
+		'swap' => 'nonce lock files', 'back' => 'nonce lock files', 'finish' => 'nonce lock files',
+	);
+
+	/** Folders directly in wp-content that hold nothing of the site's own: made again at need, or copies of it. */
+	const LEFT_OUT = array( 'cache', 'upgrade', 'upgrade-temp-backup', 'updraft', 'ai1wm-backups' );
+	/** Files of wp-content that load before this plugin: what they break, it could not take back. */
+	const DROP_INS = array( 'advanced-cache.php', 'db.php', 'db-error.php', 'fatal-error-handler.php', 'install.php', 'maintenance.php', 'object-cache.php', 'php-error.php', 'sunrise.php' );
+
+	private string $content;
+	private string $root;
+	/** The guard's own folder. */
+	private string $store;
+	/** Of the guard: reads and replaces a sealed file of its folder; runs something under its lock. */
+	private $get;
+	private $put;
+	private $locked;
+
+	public function __construct( string $content, string $store, callable $get, callable $put, callable $locked ) {
+		$this->content = rtrim( strtr( $content, '\\', '/' ), '/' );
+		$this->root    = rtrim( strtr( ABSPATH, '\\', '/' ), '/' );
+		$this->store   = $store;
+		list( $this->get, $this->put, $this->locked ) = array( $get, $put, $locked );
+	}
+
+	/** Executes a request that the guard has admitted. */
+	public function handle( string $action, array $request ): array {
+		Sitefleet_Refusal::when( is_multisite(), 'multisite', 'The sites of a network share files and tables: they cannot be backed up one by one.' );
+		$method = "do_$action";
+		return $this->$method( $request );
+	}
+
+	// ---------------------------------------------------------------------------------------------------------- files
+
+	/** The files of the site in a fixed order, page by page: path, size, time, inode, time of change, mode. No contents are read. */
+	private function do_manifest( array $request ): array {
+		$after = $request['after'] ?? '';
+		Sitefleet_Refusal::when( ! is_string( $after ), 'bad_request', 'after must be a path, or empty.' );
+		$page = array( 'entries' => array(), 'left_out' => array(), 'until' => microtime( true ) + self::SECONDS, 'full' => false );
+		$this->walk( '', '' === $after ? array() : explode( '/', $after ), $page );
+		$last = $page['entries'] ? end( $page['entries'] )[0] : $after;
+		return array( 'entries' => $page['entries'], 'left_out' => $page['left_out'], 'next' => $page['full'] ? $page['last'] ?? $last : null );
+	}
+
+	/** Adds what is below a folder, after the path whose parts are given. */
+	private function walk( string $folder, array $after, array &$page ): void {
+		$names = @scandir( '' === $folder ? $this->root : $this->path( $folder ) );
+		if ( false === $names ) {
+			$page['left_out'][] = array( $folder, 'unreadable' );
+			return;
+		}
+		if ( '' === $folder ) $names = array_merge( array_diff( $names, array( 'wp-content' ) ), array( 'wp-content' ) );
+		$names = array_diff( array_map( 'strval', $names ), array( '.', '..' ) );
+		sort( $names, SORT_STRING );
+		foreach ( $names as $name ) {
+			$order = $after ? strcmp( $name, $after[0] ) : 1;
+			if ( $order < 0 ) continue;
+			$rest = 0 === $order ? array_slice( $after, 1 ) : array();
+			$rel  = '' === $folder ? $name : "$folder/$name";
+			$path = $this->path( $rel );
+			$why  = $this->why_left_out( $rel, $path );
+			// What a page has named as its last is not named again.
+			if ( 0 === $order && ! $rest && ( null !== $why || ! is_dir( $path ) ) ) continue;
+			if ( count( $page['entries'] ) + count( $page['left_out'] ) >= self::MAX_ENTRIES || microtime( true ) > $page['until'] ) {
+				$page['full'] = true;
+				return;
+			}
+			if ( 'own' === $why ) continue;
+			if ( null !== $why ) {
+				$page['left_out'][] = array( preg_match( '//u', $rel ) ? $rel : rawurlencode( $rel ), $why );
+			} elseif ( is_dir( $path ) ) {
+				$this->walk( $rel, $rest, $page );
+				if ( $page['full'] ) return;
+				continue;
+			} else {
+				$stat = @stat( $path );
+				if ( $stat ) $page['entries'][] = array( $rel, $stat['size'], $stat['mtime'], $stat['ino'], $stat['ctime'], $stat['mode'] & 0777 );
+			}
+			$page['last'] = $rel;
+		}
+	}
+
+	/** Why a file or folder is not part of the backup; null if it is. `own`: Sitefleet's, or none of anyone's business. */
+	private function why_left_out( string $rel, string $path ): ?string {
+		if ( preg_match( '#^wp-content/\.?sitefleet-guard-|/\.sitefleet-guard-|^wp-content/mu-plugins/\.?sitefleet-(guard|backup)#', $rel ) ) return 'own';
+		if ( ! preg_match( '//u', $rel ) ) return 'name';
+		if ( preg_match( '#^wp-content/([^/]+)\z#', $rel, $found ) && in_array( $found[1], self::LEFT_OUT, true ) ) return 'cache';
+		// Hosts link the folders of wp-content to larger disks. Other links may lead anywhere, or around in a circle.
+		if ( is_link( $path ) && ! ( is_dir( $path ) && preg_match( '#^wp-content(/[^/]+)?\z#', $rel ) ) ) return 'link';
+		return is_dir( $path ) || is_file( $path ) ? null : 'special';
+	}
+
+	/** The place of a path of the backup. wp-content may be anywhere. */
+	private function path( string $rel ): string {
+		return 'wp-content' === $rel || 0 === strpos( $rel, 'wp-content/' ) ? $this->content . substr( $rel, 10 ) : "$this->root/$rel";
+	}
+
+	/** A path as it was sent, checked: below the site, and nothing that the backup leaves out. */
+	private function named( $rel ): string {
+		$bad = ! is_string( $rel ) || '' === $rel || strlen( $rel ) > 4000 || preg_match( '#(^|/)\.{0,2}(/|\z)|[\x00\\\\]#', $rel );
+		Sitefleet_Refusal::when( $bad, 'bad_request', 'A path is not one below the site.' );
+		return $rel;
+	}
+
+	/** Parts of files, as many as fit into one answer: of each what the file was before and after it was read. */
+	private function do_read( array $request ): array {
+		$until = microtime( true ) + self::SECONDS;
+		list( $parts, $data ) = array( array(), '' );
+		foreach ( self::listed( $request, 'parts', 4000 ) as $part ) {
+			if ( microtime( true ) > $until || strlen( $data ) >= self::MAX_READ ) break;
+			list( $rel, $offset, $length ) = array( $this->named( $part[0] ?? null ), (int) ( $part[1] ?? 0 ), (int) ( $part[2] ?? 0 ) );
+			$path = $this->path( $rel );
+			if ( null !== $this->why_left_out( $rel, $path ) || ! is_file( $path ) ) {
+				$parts[] = array( 'error' => 'gone' );
+				continue;
+			}
+			$file = @fopen( $path, 'rb' );
+			if ( ! $file ) {
+				$parts[] = array( 'error' => 'unreadable' );
+				continue;
+			}
+			$before = fstat( $file );
+			fseek( $file, max( 0, $offset ) );
+			$length = min( max( 0, $length ), self::MAX_READ - strlen( $data ) );
+			$text   = $length > 0 ? (string) stream_get_contents( $file, $length ) : '';
+			clearstatcache();
+			$after = @stat( $path );
+			fclose( $file );
+			$data   .= $text;
+			$stable  = $after && array( $before['size'], $before['mtime'], $before['ino'] ) === array( $after['size'], $after['mtime'], $after['ino'] );
+			$parts[] = array( 'length' => strlen( $text ), 'size' => $before['size'], 'time' => $before['mtime'], 'inode' => $before['ino'], 'changed' => ! $stable );
+		}
+		return array( 'parts' => $parts ) + self::packed( $data );
+	}
+
+	/** SHA-256 of files, as many as the time allows; null = there is no such file. */
+	private function do_digest( array $request ): array {
+		$until = microtime( true ) + self::SECONDS;
+		$found = array();
+		foreach ( self::listed( $request, 'paths', 4000 ) as $rel ) {
+			if ( microtime( true ) > $until ) break;
+			$path    = $this->path( $this->named( $rel ) );
+			$found[] = is_file( $path ) ? ( @hash_file( 'sha256', $path ) ?: null ) : null;
+		}
+		return array( 'digests' => $found );
+	}
+
+	// --------------------------------------------------------------------------------------------------------- tables
+
+	/** The database connection, for bytes as they are stored: nothing is converted from one character set to another. */
+	private function database(): mysqli {
+		global $wpdb;
+		$db = $wpdb->dbh ?? null;
+		Sitefleet_Refusal::when( ! $db instanceof mysqli, 'no_database', 'The connection to the database is not one of mysqli.' );
+		mysqli_report( MYSQLI_REPORT_OFF );
+		$this->run( $db, 'SET NAMES binary' );
+		$this->run( $db, "SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0, wait_timeout = 600" );
+		return $db;
+	}
+
+	private function run( mysqli $db, string $query ) {
+		$result = $db->query( $query );
+		Sitefleet_Refusal::when( false === $result, 'database', 'The database refused: ' . substr( $db->error, 0, 300 ) );
+		return $result;
+	}
+
+	private function all( mysqli $db, string $query ): array {
+		$result = $this->run( $db, $query );
+		$rows   = $result->fetch_all( MYSQLI_ASSOC );
+		$result->free();
+		return $rows;
+	}
+
+	private static function name( string $table ): string { return '`' . str_replace( '`', '``', $table ) . '`'; }
+
+	private static function like( string $prefix ): string { return addcslashes( $prefix, '%_\\' ) . '%'; }
+
+	/** The tables with the site's prefix, and how each is made. */
+	private function do_tables(): array {
+		global $wpdb;
+		$db     = $this->database();
+		$like   = "'" . $db->real_escape_string( self::like( $wpdb->base_prefix ) ) . "'";
+		$tables = array();
+		$others = array();
+		$rows   = $this->all( $db, "SELECT TABLE_NAME AS name, TABLE_TYPE AS type, ENGINE AS engine, TABLE_ROWS AS many, DATA_LENGTH AS bytes FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE $like ORDER BY TABLE_NAME" );
+		Sitefleet_Refusal::when( count( $rows ) > self::MAX_TABLES, 'too_large', 'The site has more than ' . self::MAX_TABLES . ' tables.' );
+		foreach ( $rows as $row ) {
+			if ( 'BASE TABLE' !== $row['type'] ) {
+				$others[] = array( 'kind' => 'view', 'name' => $row['name'] );
+				continue;
+			}
+			$create   = $this->all( $db, 'SHOW CREATE TABLE ' . self::name( $row['name'] ) )[0]['Create Table'] ?? '';
+			$tables[] = array(
+				'name' => $row['name'], 'engine' => (string) $row['engine'], 'rows' => (int) $row['many'], 'bytes' => (int) $row['bytes'],
+				'create' => $create, 'ordered' => null !== $this->shape( $db, $row['name'] )['key'],
+			);
+		}
+		foreach ( $this->all( $db, 'SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS place FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()' ) as $row ) {
+			if ( 0 === strpos( $row['place'], $wpdb->base_prefix ) ) $others[] = array( 'kind' => 'trigger', 'name' => $row['name'] );
+		}
+		return array( 'prefix' => $wpdb->base_prefix, 'tables' => $tables, 'others' => $others, 'server' => $db->server_info );
+	}
+
+	/**
+	 * How the rows of a table are read: an expression for each stored column, and the unique key by which they are in order. Null: it has
+	 * none that can be compared, so the rows are sorted by all columns.
+	 */
+	private function shape( mysqli $db, string $table ): array {
+		$columns = array();
+		foreach ( $this->all( $db, 'SHOW FULL COLUMNS FROM ' . self::name( $table ) ) as $one ) {
+			// Computed from other columns; DEFAULT_GENERATED is not.
+			if ( preg_match( '/\b(VIRTUAL|STORED|PERSISTENT)\b/', (string) $one['Extra'] ) ) continue;
+			$columns[ $one['Field'] ] = array( 'type' => strtolower( $one['Type'] ), 'collation' => $one['Collation'], 'null' => 'YES' === $one['Null'] );
+		}
+		$keys = array();
+		foreach ( $this->all( $db, 'SHOW INDEX FROM ' . self::name( $table ) ) as $one ) {
+			if ( (int) $one['Non_unique'] || 'BTREE' !== $one['Index_type'] ) continue;
+			$column = $columns[ $one['Column_name'] ] ?? null;
+			$usable = $column && ! $column['null'] && null === $one['Sub_part'] && 'D' !== $one['Collation']
+				&& preg_match( '/^(tinyint|smallint|mediumint|int|bigint|decimal|char|varchar|binary|varbinary|date|datetime|timestamp)\b/', $column['type'] );
+			$keys[ $one['Key_name'] ][ (int) $one['Seq_in_index'] ] = $usable ? $one['Column_name'] : null;
+		}
+		$keys = array_filter( $keys, fn( $key ) => ! in_array( null, $key, true ) );
+		ksort( $keys );
+		$key = $keys['PRIMARY'] ?? ( $keys ? reset( $keys ) : null );
+		if ( $key ) ksort( $key );
+		return array( 'columns' => $columns, 'key' => $key ? array_values( $key ) : null );
+	}
+
+	/** How a column is read: its bytes; of bits their number. */
+	private static function read_as( string $name, array $column ): string {
+		return 0 === strpos( $column['type'], 'bit' ) ? self::name( $name ) . ' + 0' : self::name( $name );
+	}
+
+	/** A value of a key, given in hex, as the server compares it in its index. */
+	private static function key_value( mysqli $db, string $hex, array $column ): string {
+		$value = (string) hex2bin( $hex );
+		if ( preg_match( '/^(tinyint|smallint|mediumint|int|bigint|decimal)/', $column['type'] ) ) {
+			Sitefleet_Refusal::when( ! preg_match( '/^-?\d+(\.\d+)?\z/', $value ), 'bad_request', 'A value of a key is no number.' );
+			return $value;
+		}
+		if ( null !== $column['collation'] ) {
+			$charset = strtok( $column['collation'], '_' );
+			return "_$charset " . ( '' === $hex ? "''" : "0x$hex" ) . " COLLATE {$column['collation']}";
+		}
+		return preg_match( '/^(date|datetime|timestamp)/', $column['type'] ) ? "'" . $db->real_escape_string( $value ) . "'" : ( '' === $hex ? "''" : "0x$hex" );
+	}
+
+	/** The condition that rows are after a key, or not after it. */
+	private function beyond( mysqli $db, array $shape, array $values, bool $after ): string {
+		$any = array();
+		foreach ( $shape['key'] as $index => $name ) {
+			$same = array();
+			for ( $at = 0; $at < $index; $at++ ) {
+				$same[] = self::name( $shape['key'][ $at ] ) . ' = ' . self::key_value( $db, $values[ $at ], $shape['columns'][ $shape['key'][ $at ] ] );
+			}
+			$last   = count( $shape['key'] ) - 1 === $index;
+			$sign   = $after ? '>' : ( $last ? '<=' : '<' );
+			$same[] = self::name( $name ) . " $sign " . self::key_value( $db, $values[ $index ], $shape['columns'][ $name ] );
+			$any[]  = '( ' . implode( ' AND ', $same ) . ' )';
+		}
+		$first = self::name( $shape['key'][0] ) . ( $after ? ' >= ' : ' <= ' ) . self::key_value( $db, $values[0], $shape['columns'][ $shape['key'][0] ] );
+		return "$first AND ( " . implode( ' OR ', $any ) . ' )';
+	}
+
+	/**
+	 * Rows of ranges, from one snapshot of the database, as many as fit into one answer. A range is a table, the key after which it begins and
+	 * the one with which it ends (null: the first, the last row), and the digest that is known of it: where it is the same, no rows are sent.
+	 */
+	private function do_rows( array $request ): array {
+		$until  = microtime( true ) + self::SECONDS;
+		$db     = $this->database();
+		$ranges = self::listed( $request, 'ranges', 2000 );
+		$this->run( $db, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ' );
+		$this->run( $db, 'START TRANSACTION WITH CONSISTENT SNAPSHOT' );
+		list( $slices, $data, $shapes ) = array( array(), '', array() );
+		foreach ( $ranges as $index => $range ) {
+			$table = $this->table( $range['table'] ?? null );
+			$shape = $shapes[ $table ] = $shapes[ $table ] ?? $this->shape( $db, $table );
+			$from  = self::key_of( $range['after'] ?? null, $shape );
+			$to    = self::key_of( $range['to'] ?? null, $shape );
+			do {
+				// The first slice of a request is always read, so that every request gets further.
+				if ( $slices && ( microtime( true ) > $until || strlen( $data ) + self::SLICE > self::MAX_READ ) ) break 2;
+				$slice    = $this->slice( $db, $table, $shape, $from, $to );
+				$text     = $slice['text'];
+				$whole    = $from === self::key_of( $range['after'] ?? null, $shape ) && $slice['end'];
+				$same     = $whole && hash( 'sha256', $text ) === ( $range['sha256'] ?? '' );
+				$slices[] = array(
+					'range' => $index, 'after' => $from, 'to' => $slice['end'] ? $to : $slice['last'], 'end' => $slice['end'],
+					'rows' => $slice['rows'], 'bytes' => strlen( $text ), 'sha256' => hash( 'sha256', $text ), 'same' => $same,
+				);
+				if ( ! $same ) $data .= $text;
+				$from = $slice['last'];
+			} while ( ! $slice['end'] );
+		}
+		$db->query( 'COMMIT' );
+		return array( 'slices' => $slices ) + self::packed( $data );
+	}
+
+	/** The rows after one key up to another, up to the size of a slice: one line of JSON each. */
+	private function slice( mysqli $db, string $table, array $shape, ?array $from, ?array $to ): array {
+		$columns = array();
+		foreach ( $shape['columns'] as $name => $column ) $columns[] = self::read_as( $name, $column );
+		$query = 'SELECT ' . implode( ', ', $columns ) . ' FROM ' . self::name( $table );
+		$limit = 2000;
+		$start = 0;
+		if ( $shape['key'] ) {
+			$where = array();
+			if ( $from ) $where[] = $this->beyond( $db, $shape, $from, true );
+			if ( $to ) $where[] = $this->beyond( $db, $shape, $to, false );
+			if ( $where ) $query .= ' WHERE ' . implode( ' AND ', $where );
+			$query .= ' ORDER BY ' . implode( ', ', array_map( array( self::class, 'name' ), $shape['key'] ) ) . " LIMIT $limit";
+		} else {
+			$start  = $from ? (int) hex2bin( $from[0] ) : 0;
+			$stop   = $to ? (int) hex2bin( $to[0] ) : null;
+			if ( null !== $stop ) $limit = max( 0, min( $limit, $stop - $start ) );
+			$query .= ' ORDER BY ' . implode( ', ', range( 1, count( $columns ) ) ) . " LIMIT $start, $limit";
+		}
+		$names  = array_keys( $shape['columns'] );
+		$result = $db->query( $query, MYSQLI_USE_RESULT );
+		Sitefleet_Refusal::when( ! $result instanceof mysqli_result, 'database', 'The database refused: ' . substr( $db->error, 0, 300 ) );
+		list( $text, $rows, $last, $end ) = array( '', 0, $from, true );
+		while ( $row = $result->fetch_row() ) {
+			if ( '' !== $text && strlen( $text ) + array_sum( array_map( 'strlen', array_map( 'strval', $row ) ) ) > self::SLICE ) {
+				$end = false;
+				break;
+			}
+			$cells = array_map( fn( $cell ) => null === $cell || preg_match( '//u', $cell ) ? $cell : array( base64_encode( $cell ) ), $row );
+			$line  = json_encode( $cells, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES );
+			Sitefleet_Refusal::when( false === $line || strlen( $line ) > self::MAX_ROW, 'too_large', "A row of $table is larger than " . self::MAX_ROW . ' bytes.' );
+			$text .= "$line\n";
+			++$rows;
+			if ( $shape['key'] ) $last = array_map( fn( $name ) => bin2hex( (string) $row[ array_search( $name, $names, true ) ] ), $shape['key'] );
+		}
+		$failed = $db->error;
+		$result->free();
+		Sitefleet_Refusal::when( '' !== $failed, 'database', 'The database refused: ' . substr( $failed, 0, 300 ) );
+		if ( ! $shape['key'] ) $last = array( bin2hex( (string) ( $start + $rows ) ) );
+		if ( $end && $rows >= $limit && $rows > 0 ) $end = $to && $last === $to;
+		return array( 'text' => $text, 'rows' => $rows, 'last' => $last, 'end' => $end );
+	}
+
+	private static function key_of( $values, array $shape ): ?array {
+		if ( null === $values ) return null;
+		$good = is_array( $values ) && count( $values ) === count( $shape['key'] ?? array( '' ) );
+		foreach ( $good ? $values : array() as $value ) $good = $good && is_string( $value ) && preg_match( '/^([0-9a-f]{2}){0,3072}\z/', $value );
+		Sitefleet_Refusal::when( ! $good, 'bad_request', 'The ends of a range do not fit the key of its table.' );
+		return array_values( $values );
+	}
+
+	/** A table of the site, or one that is being restored. */
+	private function table( $name ): string {
+		global $wpdb;
+		$good = is_string( $name ) && strlen( $name ) <= 64 && ( 0 === strpos( $name, $wpdb->base_prefix ) || preg_match( '/^sfr_[0-9a-f]{8}_[no]\d{1,4}\z/', $name ) );
+		Sitefleet_Refusal::when( ! $good, 'bad_request', 'A table is not one of the site.' );
+		return $name;
+	}
+
+	// -------------------------------------------------------------------------------------------------------- restore
+
+	/** What is being restored, and how far it is; null if nothing is. */
+	private function do_restoring(): array {
+		$job = ( $this->get )( 'backup' );
+		return array( 'job' => $job ? array( 'id' => $job['id'], 'phase' => $job['phase'], 'tables' => count( $job['tables'] ) ) : null );
+	}
+
+	private function job( $id ): array {
+		$job = ( $this->get )( 'backup' );
+		Sitefleet_Refusal::when( ! $job || $job['id'] !== $id, 'not_found', 'This restore is not under way here.' );
+		return $job;
+	}
+
+	private function folder( array $job ): string { return "$this->store/restore-{$job['id']}"; }
+
+	/** Begins a restore, or finds it begun: a folder and names of tables beside the live ones. */
+	private function do_stage( array $request ): array {
+		$id = $request['job'] ?? null;
+		Sitefleet_Refusal::when( ! is_string( $id ) || ! preg_match( '/^[0-9a-f]{32}\z/', $id ), 'bad_request', 'job must have 32 hex digits.' );
+		$job = ( $this->get )( 'backup' );
+		if ( $job && $job['id'] === $id ) return $this->do_restoring();
+		Sitefleet_Refusal::when( (bool) $job, 'restoring', 'Another restore is under way on this site: ' . ( $job['id'] ?? '' ) . '.' );
+		$tables = array();
+		foreach ( self::listed( $request, 'tables', self::MAX_TABLES ) as $index => $name ) {
+			$tables[] = array( $this->table( $name ), 'sfr_' . substr( $id, 0, 8 ) . "_n$index", 'sfr_' . substr( $id, 0, 8 ) . "_o$index" );
+		}
+		$job = array( 'id' => $id, 'phase' => 'staging', 'tables' => $tables );
+		foreach ( array( '', '/n', '/o' ) as $part ) {
+			$made = is_dir( $this->folder( $job ) . $part ) || @mkdir( $this->folder( $job ) . $part, 0700 );
+			Sitefleet_Refusal::when( ! $made, 'not_writable', 'A folder for the restored files cannot be made.' );
+		}
+		( $this->put )( 'backup-files', array( 'entries' => array() ) );
+		( $this->put )( 'backup', $job );
+		return $this->do_restoring();
+	}
+
+	/** Names files that will be put in place of the live ones, or removed. Repeated, a part replaces what follows its place. */
+	private function do_plan( array $request ): array {
+		$job = $this->job( $request['job'] ?? null );
+		Sitefleet_Refusal::when( 'staging' !== $job['phase'], 'bad_request', 'The restore has been swapped in.' );
+		$known = ( $this->get )( 'backup-files' )['entries'] ?? array();
+		$from  = (int) ( $request['from'] ?? 0 );
+		Sitefleet_Refusal::when( $from < 0 || $from > count( $known ), 'bad_request', 'A part of the plan is missing before this one.' );
+		$known = array_slice( $known, 0, $from );
+		foreach ( self::listed( $request, 'entries', 4000 ) as $one ) {
+			$rel = $this->named( $one[0] ?? null );
+			Sitefleet_Refusal::when( ! self::may_swap( $rel ), 'bad_request', 'A file that loads before this plugin is not swapped.' );
+			$known[] = array( $rel, 'put' === ( $one[1] ?? '' ) ? 'put' : 'remove' );
+		}
+		( $this->put )( 'backup-files', array( 'entries' => $known ) );
+		return array( 'planned' => count( $known ) );
+	}
+
+	/** Whether a file may be swapped: one of wp-content that loads after this plugin, which can then take it back. */
+	public static function may_swap( string $rel ): bool {
+		return preg_match( '#^wp-content/(?!mu-plugins/|\.?sitefleet-)(.+)\z#', $rel, $found ) && ! in_array( $found[1], self::DROP_INS, true )
+			&& ! preg_match( '#(^|/)(\.htaccess|\.user\.ini|php\.ini)\z#', $rel );
+	}
+
+	/** Writes parts of files beside the live ones. Of a file that is complete the digest is answered. */
+	private function do_write( array $request ): array {
+		$job  = $this->job( $request['job'] ?? null );
+		$data = self::unpacked( $request );
+		$at   = 0;
+		$done = array();
+		foreach ( self::listed( $request, 'files', 4000 ) as $one ) {
+			list( $index, $offset, $length, $size ) = array_map( 'intval', array_slice( array_pad( (array) $one, 6, 0 ), 0, 4 ) );
+			Sitefleet_Refusal::when( $index < 0 || $offset < 0 || $length < 0 || $at + $length > strlen( $data ), 'bad_request', 'The lengths do not fit the data.' );
+			$path = $this->folder( $job ) . "/n/$index";
+			$file = @fopen( $path, 'cb' );
+			Sitefleet_Refusal::when( ! $file, 'not_writable', 'A file cannot be written: no permission, or no space.' );
+			// Repeated, a part ends where it ended before.
+			ftruncate( $file, $offset );
+			fseek( $file, $offset );
+			$written = 0 === $length ? 0 : @fwrite( $file, substr( $data, $at, $length ) );
+			$full    = fclose( $file ) && $written === $length;
+			Sitefleet_Refusal::when( ! $full, 'no_space', 'There is no space left on the disk.' );
+			$at += $length;
+			$end = $offset + $length >= $size;
+			if ( $end ) {
+				@chmod( $path, ( (int) ( $one[5] ?? 0644 ) & 0777 ) ?: 0644 );
+				@touch( $path, (int) ( $one[4] ?? time() ) );
+			}
+			$done[] = $end ? hash_file( 'sha256', $path ) : null;
+		}
+		return array( 'digests' => $done );
+	}
+
+	/** Makes a table beside the live one, or adds rows to it. */
+	private function do_load( array $request ): array {
+		$job   = $this->job( $request['job'] ?? null );
+		$names = array_column( $job['tables'], 1, 0 );
+		$table = $names[ $request['table'] ?? '' ] ?? null;
+		Sitefleet_Refusal::when( null === $table, 'bad_request', 'This table is not part of the restore.' );
+		$db = $this->database();
+		if ( isset( $request['create'] ) ) {
+			$this->run( $db, 'DROP TABLE IF EXISTS ' . self::name( $table ) );
+			$this->run( $db, self::create_as( (string) $request['create'], $table, $names ) );
+		}
+		$shape  = $this->shape( $db, $table );
+		$data   = self::unpacked( $request );
+		$types  = array_values( $shape['columns'] );
+		$insert = 'INSERT INTO ' . self::name( $table ) . ' (' . implode( ', ', array_map( array( self::class, 'name' ), array_keys( $shape['columns'] ) ) ) . ') VALUES ';
+		list( $values, $bytes, $rows ) = array( array(), 0, 0 );
+		$this->run( $db, 'START TRANSACTION' );
+		foreach ( '' === $data ? array() : explode( "\n", rtrim( $data, "\n" ) ) as $line ) {
+			$cells = json_decode( $line, true );
+			Sitefleet_Refusal::when( ! is_array( $cells ) || count( $cells ) !== count( $types ), 'bad_request', 'A row does not fit its table.' );
+			$row      = '(' . implode( ',', array_map( array( $this, 'literal' ), $cells, $types, array_fill( 0, count( $cells ), $db ) ) ) . ')';
+			$values[] = $row;
+			$bytes   += strlen( $row );
+			++$rows;
+			if ( $bytes > self::INSERT ) {
+				$this->run( $db, $insert . implode( ',', $values ) );
+				list( $values, $bytes ) = array( array(), 0 );
+			}
+		}
+		if ( $values ) $this->run( $db, $insert . implode( ',', $values ) );
+		$this->run( $db, 'COMMIT' );
+		return array( 'table' => $table, 'rows' => $rows );
+	}
+
+	/** The statement that makes a table under another name. Constraints get names of their own: these are unique in a database. */
+	private static function create_as( string $create, string $table, array $names ): string {
+		$changed = preg_replace( '/^CREATE TABLE `(?:[^`]|``)+`/', 'CREATE TABLE ' . self::name( $table ), $create, 1, $count );
+		Sitefleet_Refusal::when( 1 !== $count, 'bad_request', 'create is not a statement that makes a table.' );
+		$changed = preg_replace( '/^(\s+)CONSTRAINT `(?:[^`]|``)+` (FOREIGN KEY|CHECK)/m', '$1$2', $changed );
+		return preg_replace_callback( '/(FOREIGN KEY \([^)]*\) REFERENCES )`((?:[^`]|``)+)`/', fn( $found ) => $found[1] . self::name( $names[ $found[2] ] ?? $found[2] ), $changed );
+	}
+
+	/** A stored value as SQL. */
+	private function literal( $cell, array $column, mysqli $db ): string {
+		if ( null === $cell ) return 'NULL';
+		$value = is_array( $cell ) ? (string) base64_decode( (string) ( $cell[0] ?? '' ) ) : (string) $cell;
+		if ( 0 === strpos( $column['type'], 'bit' ) ) return (string) ( preg_match( '/^\d+\z/', $value ) ? $value : 0 );
+		$text = "'" . $db->real_escape_string( $value ) . "'";
+		return 'json' === $column['type'] ? "CONVERT($text USING utf8mb4)" : $text;
+	}
+
+	// ----------------------------------------------------------------------------------------------------------- swap
+
+	/** Exchanges the restored files and tables with the live ones. Repeated, it finds them exchanged. */
+	private function do_swap( array $request ): array {
+		$job = $this->job( $request['job'] ?? null );
+		if ( 'swapped' !== $job['phase'] ) {
+			Sitefleet_Refusal::when( 'staging' !== $job['phase'], 'bad_request', 'The restore is at another step.' );
+			$this->check_staged( $job );
+			$this->keep_connection( $job );
+			$this->enter( $job, 'swapping' );
+			$this->forth( $job );
+			$this->enter( $job, 'swapped' );
+			self::forget();
+		}
+		return $this->do_restoring();
+	}
+
+	/** Puts the replaced files and tables back. */
+	private function do_back( array $request ): array {
+		$job = $this->job( $request['job'] ?? null );
+		if ( 'staging' !== $job['phase'] ) {
+			$this->enter( $job, 'backing' );
+			$this->undo( $job );
+			$this->enter( $job, 'staging' );
+			self::forget();
+		}
+		return $this->do_restoring();
+	}
+
+	/** Ends a restore: what is not live any more is removed. */
+	private function do_finish( array $request ): array {
+		$job = ( $this->get )( 'backup' );
+		if ( ! $job || $job['id'] !== ( $request['job'] ?? null ) ) return array( 'finished' => true );
+		Sitefleet_Refusal::when( in_array( $job['phase'], array( 'swapping', 'backing' ), true ), 'bad_request', 'The restore is in the middle of a step.' );
+		$db = $this->database();
+		foreach ( $job['tables'] as $one ) $this->run( $db, 'DROP TABLE IF EXISTS ' . self::name( $one[1] ) . ', ' . self::name( $one[2] ) );
+		$until = microtime( true ) + self::SECONDS;
+		foreach ( array( '/n', '/o', '' ) as $part ) {
+			foreach ( array_diff( (array) @scandir( $this->folder( $job ) . $part ), array( '.', '..', 'n', 'o' ) ) as $name ) {
+				if ( microtime( true ) > $until ) return array( 'finished' => false );
+				@unlink( $this->folder( $job ) . "$part/$name" );
+			}
+			@rmdir( $this->folder( $job ) . $part );
+		}
+		( $this->put )( 'backup-files', array() );
+		( $this->put )( 'backup', array() );
+		return array( 'finished' => true );
+	}
+
+	private function enter( array &$job, string $phase ): void {
+		$job['phase'] = $phase;
+		( $this->put )( 'backup', $job );
+	}
+
+	private function entries(): array { return ( $this->get )( 'backup-files' )['entries'] ?? array(); }
+
+	/** Everything that is to be swapped in is there, and the places can be written. */
+	private function check_staged( array $job ): void {
+		foreach ( $this->entries() as $index => list( $rel, $what ) ) {
+			Sitefleet_Refusal::when( 'put' === $what && ! is_file( $this->folder( $job ) . "/n/$index" ), 'not_found', 'A file was not written before the swap.' );
+			for ( $folder = dirname( $this->path( $rel ) ); ! is_dir( $folder ) && strlen( $folder ) > strlen( $this->content ); ) $folder = dirname( $folder );
+			Sitefleet_Refusal::when( ! is_writable( $folder ), 'not_writable', "The folder of $rel cannot be written by PHP." );
+			Sitefleet_Refusal::when( is_dir( $this->path( $rel ) ), 'not_writable', "$rel is a folder on the site, and a file in the backup." );
+		}
+		$db = $this->database();
+		foreach ( $job['tables'] as $one ) Sitefleet_Refusal::when( ! $this->has_table( $db, $one[1] ), 'not_found', "Table {$one[0]} was not loaded before the swap." );
+	}
+
+	private function has_table( mysqli $db, string $name ): bool {
+		return (bool) $this->all( $db, "SELECT 1 AS there FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '" . $db->real_escape_string( $name ) . "'" );
+	}
+
+	/** A site that was connected again since the backup stays connected: it would refuse the request that takes the restore back. */
+	private function keep_connection( array $job ): void {
+		global $wpdb;
+		foreach ( $job['tables'] as list( $live, $new ) ) {
+			if ( $live !== $wpdb->options ) continue;
+			$db   = $this->database();
+			$key  = fn( $table ) => $this->all( $db, 'SELECT option_value AS value FROM ' . self::name( $table ) . " WHERE option_name = 'mainwp_child_pubkey'" )[0]['value'] ?? null;
+			if ( ! $this->has_table( $db, $live ) || $key( $live ) === $key( $new ) ) continue;
+			$this->run( $db, 'DELETE FROM ' . self::name( $new ) . " WHERE option_name LIKE 'mainwp\\_child\\_%'" );
+			$this->run( $db, 'INSERT INTO ' . self::name( $new ) . ' (option_name, option_value, autoload) SELECT option_name, option_value, autoload FROM ' . self::name( $live ) . " WHERE option_name LIKE 'mainwp\\_child\\_%'" );
+		}
+	}
+
+	/** Files one by one, then all tables in one statement: once that has happened, everything has. */
+	private function forth( array $job ): void {
+		foreach ( $this->entries() as $index => list( $rel, $what ) ) {
+			list( $live, $new, $old ) = array( $this->path( $rel ), $this->folder( $job ) . "/n/$index", $this->folder( $job ) . "/o/$index" );
+			if ( self::there( $live ) && ! self::there( $old ) ) $this->move( $live, $old );
+			if ( 'put' !== $what || ! self::there( $new ) ) continue;
+			if ( ! is_dir( dirname( $live ) ) ) @mkdir( dirname( $live ), 0755, true );
+			$this->move( $new, $live );
+		}
+		if ( ! $job['tables'] ) return;
+		$db    = $this->database();
+		$moves = array();
+		foreach ( $job['tables'] as list( $live, $new, $old ) ) {
+			if ( $this->has_table( $db, $live ) ) $moves[] = self::name( $live ) . ' TO ' . self::name( $old );
+			$moves[] = self::name( $new ) . ' TO ' . self::name( $live );
+		}
+		$this->run( $db, 'RENAME TABLE ' . implode( ', ', $moves ) );
+	}
+
+	/** The same backwards, from wherever it stopped. */
+	private function undo( array $job ): void {
+		if ( $job['tables'] && $this->tables_swapped( $job ) ) {
+			$db    = $this->database();
+			$moves = array();
+			foreach ( $job['tables'] as list( $live, $new, $old ) ) {
+				$moves[] = self::name( $live ) . ' TO ' . self::name( $new );
+				if ( $this->has_table( $db, $old ) ) $moves[] = self::name( $old ) . ' TO ' . self::name( $live );
+			}
+			$this->run( $db, 'RENAME TABLE ' . implode( ', ', $moves ) );
+		}
+		foreach ( array_reverse( $this->entries(), true ) as $index => list( $rel, $what ) ) {
+			list( $live, $new, $old ) = array( $this->path( $rel ), $this->folder( $job ) . "/n/$index", $this->folder( $job ) . "/o/$index" );
+			if ( 'put' === $what && ! self::there( $new ) && self::there( $live ) ) $this->move( $live, $new );
+			if ( self::there( $old ) ) $this->move( $old, $live );
+		}
+	}
+
+	/** All tables are renamed by one statement, so one of them tells of all. */
+	private function tables_swapped( array $job ): bool { return ! $this->has_table( $this->database(), $job['tables'][0][1] ); }
+
+	/**
+	 * Runs in every request, before any plugin loads: waits while a swap is under way, and where its process has died undoes it, so that what
+	 * loads next is the old site or the new one, whole.
+	 */
+	public function settle(): void {
+		if ( '' === $this->store || ! is_file( "$this->store/backup.json" ) ) return;
+		$job = ( $this->get )( 'backup' );
+		if ( ! in_array( $job['phase'] ?? '', array( 'swapping', 'backing' ), true ) ) return;
+		try {
+			( $this->locked )( fn() => $this->heal(), self::PATIENCE );
+		} catch ( Throwable $error ) {
+			http_response_code( 503 );
+			header( 'Retry-After: 5' );
+			header( 'Cache-Control: no-store' );
+			exit( 'This site is being restored. Please try again in a moment.' );
+		}
+	}
+
+	private function heal(): void {
+		$job = ( $this->get )( 'backup' );
+		if ( 'swapping' === $job['phase'] && $job['tables'] && $this->tables_swapped( $job ) ) {
+			$this->enter( $job, 'swapped' );
+		} elseif ( in_array( $job['phase'], array( 'swapping', 'backing' ), true ) ) {
+			$this->undo( $job );
+			$this->enter( $job, 'staging' );
+		}
+		self::forget();
+	}
+
+	/** Options, objects and compiled code of before are not used again, not in this request either. */
+	private static function forget(): void {
+		global $wpdb;
+		// What follows in this request expects the connection as WordPress had made it.
+		if ( $wpdb->dbh instanceof mysqli ) {
+			$wpdb->set_charset( $wpdb->dbh );
+			$wpdb->set_sql_mode();
+			$wpdb->dbh->query( "SET SESSION time_zone = DEFAULT, foreign_key_checks = 1, unique_checks = 1" );
+		}
+		if ( function_exists( 'wp_cache_flush' ) ) wp_cache_flush();
+		if ( function_exists( 'opcache_reset' ) ) @opcache_reset();
+		clearstatcache( true );
+	}
+
+	private static function there( string $path ): bool {
+		clearstatcache( true, $path );
+		return file_exists( $path ) || is_link( $path );
+	}
+
+	private function move( string $from, string $to ): void {
+		Sitefleet_Refusal::when( ! @rename( $from, $to ), 'not_writable', 'A file cannot be moved: ' . basename( $to ) . '.' );
+	}
+
+	// --------------------------------------------------------------------------------------------------- small things
+
+	private static function listed( array $request, string $name, int $most ): array {
+		$value = $request[ $name ] ?? array();
+		Sitefleet_Refusal::when( ! is_array( $value ) || count( $value ) > $most, 'bad_request', "$name must be a list of at most $most." );
+		return array_values( $value );
+	}
+
+	private static function packed( string $data ): array {
+		$deflated = function_exists( 'gzdeflate' ) && strlen( $data ) > 200 ? gzdeflate( $data, 1 ) : false;
+		return false === $deflated ? array( 'data' => base64_encode( $data ), 'deflated' => false ) : array( 'data' => base64_encode( $deflated ), 'deflated' => true );
+	}
+
+	private static function unpacked( array $request ): string {
+		$data = base64_decode( is_string( $request['data'] ?? '' ) ? $request['data'] ?? '' : '!', true );
+		if ( false !== $data && true === ( $request['deflated'] ?? null ) ) $data = @gzinflate( $data, 16 * 1024 * 1024 );
+		Sitefleet_Refusal::when( false === $data, 'bad_request', 'The data cannot be read.' );
+		return $data;
+	}
+}
+
+endif;
