@@ -46,6 +46,7 @@ import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/schema/index.js';
 import { createStore, type Store } from '../store/store.js';
 import type { SessionChange } from '../surfaces/auth/sessions.js';
+import { openBackupStorage } from './backup-repository.js';
 import { type CopyDatabase, openBackups } from './backups.js';
 import {
   openAuditor,
@@ -189,6 +190,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const mailer = await openMailer(config);
   const webhooks = await openWebhooks(config);
   const backups = openBackups(config, parts.copyDatabase);
+  const backupStorage = openBackupStorage(config.site_backup_dir, store, clock);
   const vulnerabilities = await openVulnerabilityFeed(config);
   // Loaded only if needed: it takes a good part of the start time.
   let rest = parts.serves === true ? await import('../surfaces/rest/perform.js') : undefined;
@@ -211,6 +213,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       pictures,
       mailer,
       backups,
+      backupStorage,
       webhooks,
       vulnerabilities,
       clock,

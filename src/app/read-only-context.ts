@@ -18,6 +18,7 @@ import type { Config } from '../runtime/config/types.js';
 import type { TaskCaller } from '../runtime/engine/client.js';
 import type { Events } from '../runtime/events.js';
 import type { Log } from '../runtime/log.js';
+import type { BackupStorage } from '../store/backups/repository/types.js';
 import type { Store } from '../store/store.js';
 
 export interface ReadOnlyContextParts {
@@ -42,6 +43,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     mailer: noMailer(parts.config.smtp_url !== null),
     // Backups are made in the engine.
     backups: null,
+    backupStorage: unavailable<BackupStorage>('the backups of sites'),
     webhooks: unavailable<WebhookSender>('the network'),
     vulnerabilities: unavailable<VulnerabilityFeed>('the network'),
     locks: createSiteLocks(),

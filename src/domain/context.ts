@@ -21,6 +21,7 @@ import type { Log } from '../runtime/log.js';
 import type { Progress } from '../runtime/progress.js';
 import type { SiteLocks } from '../runtime/site-locks.js';
 import type { Backups } from '../store/backups/folder.js';
+import type { BackupStorage } from '../store/backups/repository/types.js';
 import type { Store } from '../store/store.js';
 
 /** A change that a caller asks for. */
@@ -54,6 +55,8 @@ export interface Ctx {
   readonly mailer: Mailer;
   /** The folder of the daily backups; null if none is configured. */
   readonly backups: Backups | null;
+  /** The repository of the sites' backups. */
+  readonly backupStorage: BackupStorage;
   /** Webhooks and chat services that receive alerts. */
   readonly webhooks: WebhookSender;
   /** The source of known vulnerabilities. */

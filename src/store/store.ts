@@ -10,6 +10,8 @@ import { createActionChain } from './action-log/chain.js';
 import { createRecordedCalls } from './action-log/recorded-calls.js';
 import { createApprovals } from './approvals/approvals.js';
 import { createAudits } from './audits/audits.js';
+import { createChunkIndex } from './backups/repository/chunk-index.js';
+import { createSiteBackups } from './backups/site-backups.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
 import { createLeases } from './cluster/leases.js';
@@ -110,6 +112,9 @@ export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
     rollouts: createRollouts(db, aside),
     policies: createPolicies(db),
     guards: createGuards(db),
+    siteBackups: createSiteBackups(db, plain),
+    // What is stored follows from backups.
+    chunkIndex: createChunkIndex(plain),
     sitePages: createSitePages(db),
     safeChanges: createChanges(db, aside),
     quarantine: createQuarantine(db),

@@ -63,6 +63,8 @@ export interface GuardHello {
    */
   visits: { days: number; count: number } | null;
   login: boolean;
+  /** Version of the plugin for backups; null = it is not there, or a guard before 1.7.0. */
+  backup: string | null;
   armed: GuardArmed[];
 }
 
@@ -209,6 +211,7 @@ export function helloOf(value: Fields): GuardHello {
     drop_ins: list(value, 'drop_ins', 10).map((one) => word(one, 'drop_ins', 100)),
     visits: visitsOf(value),
     login: flag(value, 'login'),
+    backup: value.backup == null ? null : text(value, 'backup', 40),
     armed: armedOf(value),
   };
 }

@@ -26,8 +26,16 @@ import {
   snapshotsOf,
   tokenOf,
 } from './answers.js';
+import { BackupClient } from './backup-client.js';
 import { GuardFailure } from './failure.js';
-import { lookHeaders, MAX_ANSWER_BYTES, readReply, sessionHeaders, signedRequest } from './protocol.js';
+import {
+  lookHeaders,
+  MAX_ANSWER_BYTES,
+  MAX_BACKUP_REQUEST_BYTES,
+  readReply,
+  sessionHeaders,
+  signedRequest,
+} from './protocol.js';
 
 /** The part of a site that the guard client needs. Requests are signed with the key of the child connection. */
 export type GuardSite = Pick<
@@ -60,6 +68,10 @@ const PART_BYTES = 50_000;
 const MOST_PARTS = 10;
 /** Copying up to 500 MB on a slow disk. */
 const SLOW_MS = 300_000;
+/** Bytes of a request and of an answer. The plugin for backups sends 2 MB, or one row of at most 8 MB. */
+const USUAL = { request: undefined, answer: MAX_ANSWER_BYTES };
+const LARGE = { request: MAX_BACKUP_REQUEST_BYTES, answer: 16 * 1024 * 1024 };
+type Room = typeof USUAL | typeof LARGE;
 
 export interface RestoreSettings {
   /** Also removes the maintenance page left by a killed update. */
@@ -175,6 +187,13 @@ export class GuardClient {
     return { url: `${this.#site.url}?sitefleet-login=${token}`, until };
   }
 
+  /** What the plugin for backups does, which the guard answers for. Guards before 1.7.0 have none beside them. */
+  backups(): BackupClient {
+    return new BackupClient((action, parameters, read, options) =>
+      this.#call(action, parameters, SLOW_MS, read, options, LARGE),
+    );
+  }
+
   /** Removes the guard and everything it keeps; false if something was left. */
   uninstall(options?: GuardCallOptions): Promise<boolean> {
     return this.#call('uninstall', {}, QUICK_MS, (value) => flag(value, 'removed'), options);
@@ -184,25 +203,26 @@ export class GuardClient {
     action: string,
     parameters: Record<string, unknown>,
     timeoutMs: number,
-    read: (value: Record<string, unknown>) => T,
+    read: (value: Record<string, unknown>) => T | Promise<T>,
     options: GuardCallOptions = {},
+    room: Room = USUAL,
   ): Promise<T> {
     const began = performance.now();
     const statuses: number[] = [];
     for (const address of ADDRESSES) {
       // Signed for each address: a nonce is valid once, and the first request may have reached the guard.
-      const request = signedRequest(this.#site, action, parameters, this.#parts.now());
+      const request = signedRequest(this.#site, action, parameters, this.#parts.now(), undefined, room.request);
       const left = (options.timeoutMs ?? timeoutMs) - (performance.now() - began);
       if (left <= 0) break;
       const answer = await this.#parts.exchange(
-        this.#wire(address, request.headers, request.body, left, options.signal),
+        this.#wire(address, request.headers, request.body, left, room.answer, options.signal),
       );
       statuses.push(answer.status);
       const reply = readReply(answer.body, request.nonce);
       if (reply === null) continue;
       if (!reply.ok) throw new GuardFailure(reply.code, reply.message, statuses, reply.time);
       try {
-        return read(reply.value);
+        return await read(reply.value);
       } catch (error) {
         if (error instanceof GuardShapeError) throw new GuardFailure('bad_answer', error.message, statuses);
         throw error;
@@ -218,6 +238,7 @@ export class GuardClient {
     headers: Record<string, string>,
     body: string,
     deadlineMs: number,
+    maxBytes: number,
     signal?: AbortSignal,
   ): WireRequest {
     const { ssl_verify, ipv4_only, min_tls } = this.#site;
@@ -239,7 +260,7 @@ export class GuardClient {
       verify: ssl_verify,
       ipv4Only: ipv4_only,
       minTls: min_tls,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes,
       // A page of the site may be larger: it is not the guard's answer, and only its status is needed.
       atLimit: 'keep',
       bodyTimeoutMs: Math.max(deadlineMs, 1),

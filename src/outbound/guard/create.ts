@@ -14,27 +14,32 @@ export interface GuardsParts {
 }
 
 /** Next to the sources, and next to the folder they are built into. */
-const PLACES = ['../../../php/sitefleet-guard.php', '../../../../php/sitefleet-guard.php'];
+const PLACES = ['../../../php/', '../../../../php/'];
 
-/** Creates the port. The plugin's file is read when it is first needed. */
+/** Creates the port. The plugins' files are read when they are first needed. */
 export function createGuards({ exchange, now }: GuardsParts): SiteGuards {
   // The child's network identifies itself as it does to the child.
   const userAgent = 'Sitefleet';
   let plugin: Promise<{ version: string; php: string }> | undefined;
+  let backupPlugin: typeof plugin;
   return {
     of: (site) => new GuardClient(site, { exchange: (request) => exchange(site, request), userAgent, now }),
     plugin: () => {
-      plugin ??= readPlugin();
+      plugin ??= readPlugin('sitefleet-guard.php');
       return plugin;
+    },
+    backupPlugin: () => {
+      backupPlugin ??= readPlugin('sitefleet-backup.php');
+      return backupPlugin;
     },
   };
 }
 
-async function readPlugin(): Promise<{ version: string; php: string }> {
+async function readPlugin(file: string): Promise<{ version: string; php: string }> {
   for (const place of PLACES) {
-    const php = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => null);
+    const php = await readFile(new URL(`${place}${file}`, import.meta.url), 'utf8').catch(() => null);
     const version = /const VERSION\s*=\s*'([\w.]+)'/.exec(php ?? '')?.[1];
     if (php !== null && version !== undefined) return { version, php };
   }
-  throw new Error("The guard's file is missing from this installation.");
+  throw new Error(`The file ${file} is missing from this installation.`);
 }

@@ -4,6 +4,7 @@ import type { ChildConnection } from '../child/port.js';
 import type { GuardClient } from './client.js';
 
 export type * from './answers.js';
+export type * from './backup-client.js';
 
 /**
  * The guard of one site. Rejects with GuardFailure if it refuses or does not answer, with ChildFailure if the site
@@ -15,4 +16,6 @@ export interface SiteGuards {
   of(site: ChildConnection): SiteGuard;
   /** The plugin that is installed on sites: its version and its PHP. */
   plugin(): Promise<{ version: string; php: string }>;
+  /** The plugin for backups, which is installed beside it. */
+  backupPlugin(): Promise<{ version: string; php: string }>;
 }

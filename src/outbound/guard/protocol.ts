@@ -7,8 +7,9 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBy
 import { KeyCache } from '../key-cache.js';
 
 export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
-/** Largest body that the guard accepts. */
+/** Largest body that the guard accepts, and that it accepts where the plugin for backups is beside it. */
 const MAX_REQUEST_BYTES = 65_536;
+export const MAX_BACKUP_REQUEST_BYTES = 1_048_576;
 /** Largest possible answer: 50 faults and some 100 snapshots are well below it. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
@@ -56,10 +57,11 @@ export function signedRequest(
   parameters: Readonly<Record<string, unknown>>,
   now: number,
   nonce = randomBytes(16).toString('hex'),
+  maxBytes = MAX_REQUEST_BYTES,
 ) {
   const key = keys.get(site.private_key);
   const body = JSON.stringify({ ...parameters, action });
-  if (Buffer.byteLength(body) > MAX_REQUEST_BYTES) throw new RangeError('The request is larger than 64 KB.');
+  if (Buffer.byteLength(body) > maxBytes) throw new RangeError(`The request is larger than ${maxBytes} bytes.`);
   const name = siteName(site.url);
   const time = Math.floor(now / 1000);
   const signature = sign('sha256', Buffer.from(canonicalText(name, time, nonce, body), 'utf8'), key);

@@ -109,6 +109,13 @@ const VARIABLES: readonly Variable[] = [
     'Folder for daily, verified backups of the database file. Use a separate folder.',
   ),
   variable(
+    'site_backup_dir',
+    (env) => join(dataFolder(env), 'site-backups'),
+    filePath,
+    'Folder of the backups of sites, sealed. Use another disk than that of the sites.',
+    { shown: '~/.local/share/sitefleet/site-backups' },
+  ),
+  variable(
     'host',
     '127.0.0.1',
     hostName,

@@ -40,6 +40,8 @@ export interface Config {
   db: string;
   db_token: string | null;
   backup_dir: string | null;
+  /** Folder of the backups of sites. */
+  site_backup_dir: string;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */

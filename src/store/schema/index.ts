@@ -3,6 +3,7 @@
 import type { Migration } from '../driver/migrate.js';
 import { access } from './access.js';
 import { approvals } from './approvals.js';
+import { backups } from './backups.js';
 import { records } from './business.js';
 import { inventory } from './inventory.js';
 import { work } from './jobs.js';
@@ -21,8 +22,19 @@ export const migrations: readonly Migration[] = [
   {
     id: 100,
     name: 'schema',
-    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, rollouts, records, approvals].join(
-      '',
-    ),
+    sql: [
+      access,
+      sites,
+      inventory,
+      safety,
+      vulnerabilities,
+      monitoring,
+      work,
+      runs,
+      rollouts,
+      records,
+      approvals,
+      backups,
+    ].join(''),
   },
 ];

@@ -57,6 +57,16 @@ export function createSettings(db: Db, vault: Vault) {
       return row === undefined ? undefined : parsed(vault.open(String(row.value), place(key)));
     },
 
+    /** Stores a sealed value unless there is one; returns the stored one. Several processes agree on one value. */
+    async claimSecret(key: string, value: unknown, now: number): Promise<unknown> {
+      await db.run('INSERT OR IGNORE INTO setting (key, value, updated_at) VALUES (?, ?, ?)', [
+        key,
+        vault.seal(JSON.stringify(value), place(key)),
+        now,
+      ]);
+      return this.secret(key);
+    },
+
     /** All or nothing. @param more what changes with them */
     async write(writes: readonly SettingWrite[], now: number, more: readonly Statement[] = []): Promise<void> {
       const statements = [...writes.map((write) => statement(write, now)), ...more];

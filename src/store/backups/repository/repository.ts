@@ -1,0 +1,128 @@
+/**
+ * The repository of the sites' backups: sealed chunks, named by a keyed digest of their contents, in packs. The same
+ * contents are stored once, whichever site they came from. Snapshots say what a backup consists of. The index of the
+ * chunks is in the database and can be made again from the packs.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { checkPacks, rebuildIndex, sweep } from './maintenance.js';
+import { PACK_BYTES, PackWriter, packPath } from './packs.js';
+import { RepositoryError } from './seal.js';
+import type { ChunkWriter, Repository, RepositoryParts } from './types.js';
+
+const ABOUT = 'repository.json';
+const PROOF = 'This key opens the repository.';
+/** Files of a site are cut into chunks of this size: what is appended to a large file adds only its end. */
+export const CHUNK_BYTES = 1024 * 1024;
+
+/**
+ * Opens the repository, or makes a new one where there is none.
+ * @throws RepositoryError `wrong_key` if it was made with another key
+ */
+export async function openRepository(parts: RepositoryParts): Promise<Repository> {
+  await checkKey(parts);
+  const { backend, sealer, index } = parts;
+  const path = (id: string) => `snapshots/${id}`;
+  const repository: Repository = {
+    writer: () => createWriter(parts),
+    async read(chunk) {
+      const place = (await index.find([chunk])).get(chunk);
+      if (place === undefined)
+        throw new RepositoryError('missing', `Chunk ${chunk} is missing in the backup repository.`);
+      const bytes = await sealer.open(await backend.part(packPath(place.pack), place.offset, place.length), chunk);
+      if (sealer.nameOf(bytes) !== chunk)
+        throw new RepositoryError('damaged', `Chunk ${chunk} in the backup repository is damaged.`);
+      return bytes;
+    },
+    async saveSnapshot(id, snapshot) {
+      await backend.put(path(id), await sealer.seal(Buffer.from(JSON.stringify(snapshot)), path(id)));
+    },
+    async snapshot(id) {
+      return JSON.parse((await sealer.open(await backend.get(path(id)), path(id))).toString('utf8')) as unknown;
+    },
+    async snapshots() {
+      return (await backend.list('snapshots')).map(({ name }) => name.slice('snapshots/'.length));
+    },
+    removeSnapshot: (id) => backend.remove(path(id)),
+    sweep: (how) => sweep(repository, parts, how),
+    check: (how) => checkPacks(parts, how),
+    rebuildIndex: () => rebuildIndex(parts),
+  };
+  return repository;
+}
+
+async function checkKey({ backend, sealer }: RepositoryParts): Promise<void> {
+  const found = await backend.get(ABOUT).catch((error: unknown) => {
+    if (error instanceof RepositoryError && error.kind === 'missing') return null;
+    throw error;
+  });
+  if (found === null) {
+    // Where chunks are, but not their proof, a key that fits none of them would be taken for theirs.
+    if ((await backend.list('packs')).length > 0)
+      throw new RepositoryError('missing', `${ABOUT} is missing in the backup repository, though there are packs.`);
+    const proof = (await sealer.seal(Buffer.from(PROOF), ABOUT)).toString('base64');
+    const id = randomBytes(8).toString('hex');
+    await backend.put(ABOUT, Buffer.from(`${JSON.stringify({ format: 1, id, proof })}\n`));
+    return;
+  }
+  const proof = proofOf(found);
+  await sealer.open(proof, ABOUT).catch((error: unknown) => {
+    throw new RepositoryError('wrong_key', 'The backup repository was made with another key.', error);
+  });
+}
+
+function proofOf(about: Buffer): Buffer {
+  try {
+    const { format, proof } = JSON.parse(about.toString('utf8')) as { format?: unknown; proof?: unknown };
+    if (format === 1 && typeof proof === 'string') return Buffer.from(proof, 'base64');
+  } catch {
+    // Not JSON: damaged, as below.
+  }
+  throw new RepositoryError('damaged', `${ABOUT} of the backup repository cannot be read.`);
+}
+
+function createWriter({ backend, sealer, index }: RepositoryParts): ChunkWriter {
+  let pack = new PackWriter();
+  /** In the pack that is not written yet. */
+  let waiting = new Set<string>();
+  /** Known to be stored: looked up once. */
+  const stored = new Set<string>();
+  let [added, flushes] = [0, 0];
+
+  const flush = async () => {
+    if (pack.chunks.length > 0) {
+      const { chunks } = pack;
+      const { name, bytes } = await pack.finish(sealer);
+      await backend.put(packPath(name), bytes);
+      // After the pack is on the disk: the index never names what is not there.
+      await index.add(name, bytes.length, chunks);
+      added += bytes.length;
+      for (const { chunk } of chunks) stored.add(chunk);
+      pack = new PackWriter();
+      waiting = new Set();
+    }
+    flushes += 1;
+  };
+
+  return {
+    async put(bytes) {
+      const chunk = sealer.nameOf(bytes);
+      if (waiting.has(chunk) || stored.has(chunk)) return chunk;
+      if ((await index.usable([chunk])).has(chunk)) {
+        stored.add(chunk);
+        return chunk;
+      }
+      waiting.add(chunk);
+      pack.add(chunk, bytes.length, await sealer.seal(bytes, chunk));
+      if (pack.bytes >= PACK_BYTES) await flush();
+      return chunk;
+    },
+    flush,
+    get added() {
+      return added;
+    },
+    get flushes() {
+      return flushes;
+    },
+  };
+}

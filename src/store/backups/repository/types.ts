@@ -1,0 +1,94 @@
+/** What the repository of backups offers, and what it is made of. */
+
+import type { ChunkIndex } from './chunk-index.js';
+import type { Backend } from './folder.js';
+import type { Sealer } from './seal.js';
+
+export interface RepositoryParts {
+  backend: Backend;
+  sealer: Sealer;
+  index: ChunkIndex;
+}
+
+/** Stores chunks on behalf of one backup. */
+export interface ChunkWriter {
+  /**
+   * Stores bytes unless the same are there already; returns the name of the chunk. It is safe only after `flush`.
+   */
+  put(bytes: Uint8Array): Promise<string>;
+  /** Writes what is still in memory. */
+  flush(): Promise<void>;
+  /** Bytes that packs written by this writer take. */
+  readonly added: number;
+  /** Calls of `flush` so far, by itself or by its caller: all that was put before is stored. */
+  readonly flushes: number;
+}
+
+export interface Repository {
+  writer(): ChunkWriter;
+  /** @throws RepositoryError `missing`, `damaged` */
+  read(chunk: string): Promise<Buffer>;
+  saveSnapshot(id: string, snapshot: object): Promise<void>;
+  /** @throws RepositoryError `missing`, `damaged` */
+  snapshot(id: string): Promise<unknown>;
+  /** Ids of all snapshots. */
+  snapshots(): Promise<string[]>;
+  removeSnapshot(id: string): Promise<void>;
+  /** Removes packs that no snapshot needs, in two steps (`sweep.ts`). */
+  sweep(parts: SweepParts): Promise<Swept>;
+  /** Reads packs, all or a sample, and compares them with what was stored. */
+  check(parts: CheckParts): Promise<Checked>;
+  /** Makes the index again from the packs. */
+  rebuildIndex(): Promise<{ packs: number; damage: Damage[] }>;
+}
+
+export interface SweepParts {
+  /** Names of all chunks that a snapshot needs. */
+  chunksOf: (snapshot: unknown) => AsyncIterable<string>;
+  /** When the oldest backup that is under way began, in milliseconds; null = none is. */
+  oldestRunning: () => Promise<number | null>;
+  /** Milliseconds. */
+  now: number;
+  /** A pack is removed this long after it was found unused; default: a day. */
+  graceMs?: number;
+}
+
+/** Packs, and bytes of them, that a sweep has marked and removed. */
+export interface Swept {
+  packs: number;
+  marked: number;
+  removed: number;
+  removed_bytes: number;
+}
+
+export interface CheckParts {
+  /** Share of the packs that are read, from 0 to 1. */
+  share: number;
+  /** A number from 0 to 1 for each pack: those below the share are read. */
+  pick: () => number;
+  /** Only these packs; default: all. */
+  only?: ReadonlySet<string>;
+  signal: AbortSignal;
+}
+
+/** What is wrong with a pack. */
+export interface Damage {
+  pack: string;
+  problem: string;
+}
+
+export interface Checked {
+  packs: number;
+  read: number;
+  bytes: number;
+  damage: Damage[];
+}
+
+/** The repository of this installation, opened when it is first needed. */
+export interface BackupStorage {
+  readonly folder: string;
+  /** @throws RepositoryError */
+  open(): Promise<Repository>;
+  /** The key, for the recovery sheet: 64 hex digits. It is a secret. */
+  key(): Promise<string>;
+}

@@ -1,0 +1,182 @@
+/** The backups of sites, and the restores that have not ended. */
+
+import type { Db, Row, Value } from '../driver/db.js';
+
+export interface BackupRow extends Row {
+  id: string;
+  site_id: number;
+  site_url: string;
+  state: string;
+  started_at: number;
+  alive_at: number;
+  finished_at: number | null;
+  /** JSON. */
+  progress: string | null;
+  /** JSON. */
+  facts: string | null;
+  error: string | null;
+  checked_at: number | null;
+  checked: string | null;
+}
+
+export interface RestoreRow extends Row {
+  site_id: number;
+  job: string;
+  backup_id: string;
+  /** JSON. */
+  selection: string;
+  started_at: number;
+  alive_at: number;
+}
+
+export interface BackupFilter {
+  site_id?: number | undefined;
+  state?: string | undefined;
+}
+
+const COLUMNS =
+  'id, site_id, site_url, state, started_at, alive_at, finished_at, progress, facts, error, checked_at, checked';
+
+/** @param plain for notes of work under way, which are no changes of the fleet */
+export function createSiteBackups(db: Db, plain: Db) {
+  const running = (siteId: number) =>
+    db.one<BackupRow>(`SELECT ${COLUMNS} FROM backup WHERE site_id = ? AND state = 'running'`, [siteId]);
+  return {
+    find: (id: string) => db.one<BackupRow>(`SELECT ${COLUMNS} FROM backup WHERE id = ?`, [id]),
+
+    /** Newest first. */
+    async list({ site_id, state }: BackupFilter, offset: number, limit: number) {
+      const where = [
+        'TRUE',
+        ...(site_id === undefined ? [] : ['site_id = ?']),
+        ...(state === undefined ? [] : ['state = ?']),
+      ];
+      const args: Value[] = [site_id, state].filter((one) => one !== undefined);
+      const condition = where.join(' AND ');
+      const [rows = [], counts = []] = await db.read([
+        {
+          sql: `SELECT ${COLUMNS} FROM backup WHERE ${condition} ORDER BY started_at DESC, id LIMIT ? OFFSET ?`,
+          args: [...args, limit, offset],
+        },
+        { sql: `SELECT count(*) AS total FROM backup WHERE ${condition}`, args },
+      ]);
+      return { rows: rows as BackupRow[], total: Number(counts[0]?.total ?? 0) };
+    },
+
+    /** The last complete one of a site. */
+    lastDone: (siteId: number) =>
+      db.one<BackupRow>(
+        `SELECT ${COLUMNS} FROM backup WHERE site_id = ? AND state = 'done' ORDER BY started_at DESC LIMIT 1`,
+        [siteId],
+      ),
+
+    /** Complete ones of a site, newest first. */
+    done: (siteId: number) =>
+      db.all<BackupRow>(
+        `SELECT ${COLUMNS} FROM backup WHERE site_id = ? AND state = 'done' ORDER BY started_at DESC LIMIT 1000`,
+        [siteId],
+      ),
+
+    /**
+     * Begins a backup, or takes over the one that a process has left unfinished; undefined if another is at work on it.
+     * @param silentSince one that was not at work since then was left
+     */
+    async begin(
+      row: Pick<BackupRow, 'id' | 'site_id' | 'site_url'>,
+      now: number,
+      silentSince: number,
+    ): Promise<BackupRow | undefined> {
+      await plain.run(
+        `INSERT INTO backup (id, site_id, site_url, state, started_at, alive_at) VALUES (?, ?, ?, 'running', ?, 0)
+         ON CONFLICT (site_id) WHERE state = 'running' DO NOTHING`,
+        [row.id, row.site_id, row.site_url, now],
+      );
+      const { changes } = await plain.run(
+        "UPDATE backup SET alive_at = ? WHERE site_id = ? AND state = 'running' AND alive_at <= ?",
+        [now, row.site_id, silentSince],
+      );
+      return changes === 0 ? undefined : running(row.site_id);
+    },
+
+    /** Notes that it is being worked on, and what is stored; false if it was taken away. */
+    async advance(id: string, from: number, now: number, progress?: string): Promise<boolean> {
+      const { changes } = await plain.run(
+        "UPDATE backup SET alive_at = ?, progress = coalesce(?, progress) WHERE id = ? AND state = 'running' AND alive_at = ?",
+        [now, progress ?? null, id, from],
+      );
+      return changes > 0;
+    },
+
+    async finish(id: string, alive: number, facts: string, now: number): Promise<boolean> {
+      const { changes } = await db.run(
+        "UPDATE backup SET state = 'done', finished_at = ?, facts = ?, progress = NULL WHERE id = ? AND state = 'running' AND alive_at = ?",
+        [now, facts, id, alive],
+      );
+      return changes > 0;
+    },
+
+    async fail(id: string, alive: number, error: string, now: number): Promise<void> {
+      await db.run(
+        "UPDATE backup SET state = 'failed', finished_at = ?, error = ?, progress = NULL WHERE id = ? AND state = 'running' AND alive_at = ?",
+        [now, error, id, alive],
+      );
+    },
+
+    /** Lets go of one that is to be continued, so that this need not wait until it counts as left. */
+    async release(id: string, alive: number): Promise<void> {
+      await plain.run("UPDATE backup SET alive_at = 0 WHERE id = ? AND state = 'running' AND alive_at = ?", [
+        id,
+        alive,
+      ]);
+    },
+
+    /** When the oldest began that is not complete; null = none. */
+    async oldestRunning(): Promise<number | null> {
+      const row = await db.one("SELECT min(started_at) AS at FROM backup WHERE state = 'running'");
+      return row?.at == null ? null : Number(row.at);
+    },
+
+    /** Gives up those that nobody has worked on since. */
+    async giveUp(silentSince: number, now: number): Promise<number> {
+      const { changes } = await db.run(
+        `UPDATE backup SET state = 'failed', finished_at = ?, error = 'It was not continued.', progress = NULL
+         WHERE state = 'running' AND max(alive_at, started_at) < ?`,
+        [now, silentSince],
+      );
+      return changes;
+    },
+
+    async checked(id: string, result: string, now: number): Promise<void> {
+      await db.run('UPDATE backup SET checked_at = ?, checked = ? WHERE id = ?', [now, result, id]);
+    },
+
+    async remove(id: string): Promise<void> {
+      await db.run("DELETE FROM backup WHERE id = ? AND state <> 'running'", [id]);
+    },
+
+    restore: (siteId: number) =>
+      db.one<RestoreRow>(
+        'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?',
+        [siteId],
+      ),
+
+    /** Begins a restore, unless one has begun that did not end: then that one is returned. */
+    async beginRestore(row: Omit<RestoreRow, 'started_at' | 'alive_at'>, now: number): Promise<RestoreRow> {
+      await plain.run(
+        `INSERT INTO backup_restore (site_id, job, backup_id, selection, started_at, alive_at) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (site_id) DO NOTHING`,
+        [row.site_id as number, row.job as string, row.backup_id as string, row.selection as string, now, now],
+      );
+      const found = await plain.one<RestoreRow>(
+        'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?',
+        [row.site_id as number],
+      );
+      if (found === undefined) throw new Error('a restore that was begun is gone');
+      return found;
+    },
+
+    async endRestore(siteId: number, job: string): Promise<void> {
+      await plain.run('DELETE FROM backup_restore WHERE site_id = ? AND job = ?', [siteId, job]);
+    },
+  };
+}
