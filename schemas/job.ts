@@ -15,6 +15,7 @@ export const JOB_TYPES = [
   'unsuspend',
   'extension',
   'undo',
+  'backup',
 ] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 

@@ -2,6 +2,7 @@
 
 import type { JobType } from '../../schemas/job.js';
 import type { HandlerOf, JobHandler } from '../domain/actions/handler.js';
+import { backupHandler } from '../domain/backups/handler.js';
 import {
   checkHandler,
   disconnectHandler,
@@ -25,6 +26,7 @@ const JOB_HANDLERS = {
   extension: extensionHandler,
   unsuspend: unsuspendHandler,
   undo: undoHandler,
+  backup: backupHandler,
 } as const satisfies Record<JobType, object>;
 
 /** The handler of a stored job, whose parameters were written for this type. */

@@ -41,6 +41,7 @@ function demoSettings(folder: string): Partial<Config> {
     db_token: null,
     // Made-up sites do not belong among a user's backups.
     backup_dir: null,
+    site_backup_dir: join(folder, 'site-backups'),
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,

@@ -1,6 +1,6 @@
 /**
- * The PHP that installs the guard on a site, or removes it, run by the child plugin. Each program prints
- * `<sitefleet>word</sitefleet>`. The guard is sent in parts: PHP needs a folder for temporary files to read a form of
+ * The PHP that installs a must-use plugin of ours on a site, or removes the guard, run by the child plugin. Each program
+ * prints `<sitefleet>word</sitefleet>`. The plugin is sent in parts: PHP needs a folder for temporary files to read a form of
  * more than 16 KB, which some hosts do not provide, and firewalls refuse long values. The parts are collected next to
  * the guard's place under a name that WordPress does not load, then renamed: the guard is installed completely or not
  * at all.
@@ -8,8 +8,13 @@
 
 import { createHash } from 'node:crypto';
 
-const PLACE = `$folder = defined( 'WPMU_PLUGIN_DIR' ) ? WPMU_PLUGIN_DIR : WP_CONTENT_DIR . '/mu-plugins';
-$file = $folder . '/sitefleet-guard.php';`;
+/** The must-use plugins. The second answers through the first. */
+export type MustUseFile = 'sitefleet-guard.php' | 'sitefleet-backup.php';
+
+const placeOf = (
+  file: MustUseFile,
+) => `$folder = defined( 'WPMU_PLUGIN_DIR' ) ? WPMU_PLUGIN_DIR : WP_CONTENT_DIR . '/mu-plugins';
+$file = $folder . '/${file}';`;
 const SAY = `echo '<sitefleet>' . $said . '</sitefleet>';`;
 /**
  * The guard of a network does not trust the options of a site: a network administrator, as whom the child plugin runs
@@ -38,9 +43,9 @@ const PART_BYTES = 9_000;
  * @param php the plugin's own text
  * @param token 16 hex digits that identify this installation
  */
-export function installCode(php: string, token: string): string[] {
+export function installCode(php: string, token: string, file: MustUseFile = 'sitefleet-guard.php'): string[] {
   const bytes = Buffer.from(php);
-  const part = `${PLACE}\n$part = $folder . '/.sitefleet-guard-${token}.part';`;
+  const part = `${placeOf(file)}\n$part = $folder . '/.sitefleet-guard-${token}.part';`;
   const parts = Array.from({ length: Math.ceil(bytes.length / PART_BYTES) }, (_, index) => {
     const code = bytes.subarray(index * PART_BYTES, (index + 1) * PART_BYTES).toString('base64');
     return `${part}
@@ -62,10 +67,11 @@ ${SAY}`,
 
 /** For a guard that does not respond; one that does removes itself, and its copies. */
 export function removeCode(): string {
-  return `${PLACE}
+  return `${placeOf('sitefleet-guard.php')}
 $said = ! file_exists( $file ) || @unlink( $file ) ? 'done' : 'not_writable';
 if ( 'done' === $said && is_multisite() ) delete_site_option( 'sitefleet_guard_keys' );
 ${FORGET}
+@unlink( $folder . '/sitefleet-backup.php' );
 ${SAY}`;
 }
 

@@ -12,7 +12,7 @@ import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadNamed, loadWritable, requireConnection, siteCallError } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
 import { askGuard, guardError, type OpenGuard, requireAskable } from './find-guard.js';
-import { installCode, printedWord, removeCode, withSettings } from './guard-code.js';
+import { installCode, type MustUseFile, printedWord, removeCode, withSettings } from './guard-code.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
 
 /** What a site reports about its guard; null members: unknown. */
@@ -106,14 +106,8 @@ export async function installGuard(
     warnings: warningsOf(before, login),
   };
   if (dryRun) return plan;
-  await ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
-    const text = withSettings(php, { login, since: Math.floor(ctx.clock.now() / 1000) });
-    const programs = installCode(text, randomBytes(8).toString('hex'));
-    for (const [index, program] of programs.entries()) {
-      const word = await runCode(ctx, target, program, 'svc_guard_install_failed');
-      if (word !== (index === programs.length - 1 ? 'done' : 'next')) throw notInstalled(target, word);
-    }
-  });
+  const text = withSettings(php, { login, since: Math.floor(ctx.clock.now() / 1000) });
+  await ctx.locks.exclusive(target.site.id, ctx.signal, () => putPlugin(ctx, target, text, 'sitefleet-guard.php'));
   const after = await askGuard(ctx, target);
   if (after === null)
     throw new ServiceError(
@@ -125,6 +119,15 @@ export async function installGuard(
   const facts = { version: installed, previous_version: plan.previous_version, login_allowed };
   ctx.events.emit({ name: 'site.guard_installed', site_id: target.site.id, facts });
   return { ...plan, installed: true, version: installed, login_allowed, warnings: warningsOf(after, login_allowed) };
+}
+
+/** Has the child plugin write a must-use plugin of ours. */
+export async function putPlugin(ctx: Ctx, target: LoadedSite, php: string, file: MustUseFile): Promise<void> {
+  const programs = installCode(php, randomBytes(8).toString('hex'), file);
+  for (const [index, program] of programs.entries()) {
+    const word = await runCode(ctx, target, program, 'svc_guard_install_failed');
+    if (word !== (index === programs.length - 1 ? 'done' : 'next')) throw notInstalled(target, word);
+  }
 }
 
 function warningsOf(found: OpenGuard | null, login: boolean): string[] {

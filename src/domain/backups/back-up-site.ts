@@ -1,0 +1,331 @@
+/** Makes a backup of a site: reads what the last one does not have, and stores it. Repeated, it goes on where it ended. */
+
+import { randomBytes } from 'node:crypto';
+import type { SiteFile } from '../../outbound/guard/guards.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from '../sites/load.js';
+import { backupError, isPassing, type OpenPlugin, openPlugin } from './plugin.js';
+import { EMPTY_SHA256, readSiteFiles } from './read-files.js';
+import { readSiteTables, type TablesRead } from './read-tables.js';
+import {
+  type BackedUpFile,
+  type BackedUpTable,
+  PAGE_FILES,
+  putFiles,
+  putTables,
+  readFiles,
+  readFilesPage,
+  readTables,
+  type Snapshot,
+} from './snapshot.js';
+
+/** One that nobody has worked on for this long was left by a process that died. */
+export const SILENT_MS = 120_000;
+/** How often a process notes that it is at work. */
+const BEAT_MS = 15_000;
+/** What is stored is noted after so many files, or bytes. */
+const NOTED_FILES = 2_000;
+const NOTED_BYTES = 64 * 1024 * 1024;
+/** More files than any site should have. */
+const MAX_FILES = 1_000_000;
+/** A site that takes longer to answer is given a pause of the same length, up to a limit. */
+const SLOW_MS = 2_500;
+const LONGEST_PAUSE_MS = 10_000;
+/** Of files that seem unchanged so many are read again: what only seems so is found in time. */
+const READ_AGAIN = 0.01;
+/** Everything is read again in a backup when the last one that did so is older. */
+const READ_ALL_MS = 30 * 24 * 3_600_000;
+/**
+ * Times of files are whole seconds: one that changed shortly before it was read may have changed again since, in the same
+ * second.
+ */
+const SETTLE_MS = 10_000;
+/** Names in an answer. */
+const NAMED = 50;
+
+/** What is to be known of a backup; stored with it as JSON. */
+export interface BackupFacts {
+  files: number;
+  /** Of all files, and of all rows as they were sent. */
+  file_bytes: number;
+  tables: number;
+  rows: number;
+  /** Bytes that the site sent for it, and that it added to the repository. */
+  sent_bytes: number;
+  added_bytes: number;
+  consistency: TablesRead['consistency'];
+  /** Files that changed each time they were read: at most some are named. */
+  changed_while_read: string[];
+  changed_count: number;
+  /** What is not part of it: folders and files, and of the database views and triggers. */
+  left_out: { path: string; why: string }[];
+  left_out_count: number;
+  /** Every file was read, none taken from the last backup by its size and time. */
+  read_all: boolean;
+  wordpress: string;
+}
+
+interface Progress {
+  /** Chunks that list files which are stored already. */
+  pages: string[];
+  /** Bytes that were added to the repository so far, by processes before this one. */
+  added: number;
+}
+
+export interface BackedUp {
+  backup_id: string;
+  facts: BackupFacts;
+}
+
+/** @throws ServiceError if the site cannot be read, or another process is backing it up */
+export async function backUpSite(ctx: Ctx, target: LoadedSite): Promise<BackedUp> {
+  const { site } = target;
+  const store = ctx.store.siteBackups;
+  const plugin = await openPlugin(ctx, target).catch((error: unknown) => {
+    throw backupError(error, site.id, 'svc_backup_failed');
+  });
+  const repository = await ctx.backupStorage.open().catch((error: unknown) => {
+    throw backupError(error, site.id, 'svc_backup_failed');
+  });
+  if ((await store.restore(site.id)) !== undefined)
+    throw new ServiceError('svc_backup_running', `A restore of site ${site.id} has not ended.`, {
+      advice: 'Repeat restore-backup-v1 to complete it first.',
+      data: { site_id: site.id },
+    });
+  const now = ctx.clock.now();
+  const id = `backup_${randomBytes(12).toString('hex')}`;
+  const row = await store.begin({ id, site_id: site.id, site_url: site.url }, now, now - SILENT_MS);
+  if (row === undefined)
+    throw new ServiceError('svc_backup_running', `A backup of site ${site.id} is under way.`, {
+      data: { site_id: site.id },
+    });
+  const work = new BackupWork(ctx, target, plugin, repository, row);
+  try {
+    return await work.run();
+  } catch (error) {
+    const failure = backupError(error, site.id, 'svc_backup_failed');
+    if (ctx.signal.aborted || isPassing(error)) await store.release(row.id, work.alive).catch(() => undefined);
+    else await store.fail(row.id, work.alive, failure.message, ctx.clock.now());
+    throw ctx.signal.aborted ? error : failure;
+  }
+}
+
+class BackupWork {
+  /** The fence: who holds the row has written this last. */
+  alive: number;
+  readonly #ctx: Ctx;
+  readonly #target: LoadedSite;
+  readonly #plugin: OpenPlugin;
+  readonly #repository: Repository;
+  readonly #writer: ChunkWriter;
+  readonly #row: { id: string; started_at: number; progress: string | null };
+  readonly #progress: Progress;
+  #asked = 0;
+
+  constructor(
+    ctx: Ctx,
+    target: LoadedSite,
+    plugin: OpenPlugin,
+    repository: Repository,
+    row: { id: string; started_at: number; alive_at: number; progress: string | null },
+  ) {
+    this.#ctx = ctx;
+    this.#target = target;
+    this.#plugin = plugin;
+    this.#repository = repository;
+    this.#writer = repository.writer();
+    this.#row = row;
+    this.alive = row.alive_at;
+    this.#progress = row.progress === null ? { pages: [], added: 0 } : (JSON.parse(row.progress) as Progress);
+  }
+
+  async run(): Promise<BackedUp> {
+    const { siteBackups } = this.#ctx.store;
+    const last = await siteBackups.lastDone(this.#target.site.id);
+    const before = last === undefined ? null : await this.#earlier(last.id);
+    const readAll = before === null || this.#row.started_at - (await this.#lastReadAll()) > READ_ALL_MS;
+    const turn = () => this.#turn();
+    const parts = { site: this.#plugin.site, writer: this.#writer, signal: this.#ctx.signal, turn };
+    // Tables first: a file that a row names is then there, unless it was removed since.
+    await turn();
+    const listed = await this.#plugin.site.tables({ signal: this.#ctx.signal });
+    const tables = await readSiteTables(listed.tables, before?.tables ?? [], parts);
+    const listing = await this.#list();
+    const unreadable: { path: string; why: string }[] = [];
+    const files = await this.#read(listing.files, before?.files ?? [], before?.began ?? 0, readAll, parts, (path) =>
+      unreadable.push({ path, why: 'unreadable' }),
+    );
+    const others = listed.others.map(({ kind, name }) => ({ path: name, why: kind }));
+    const left_out = [...listing.left_out, ...unreadable, ...others];
+    const snapshot = await this.#store(files.all, tables, listed);
+    const facts: BackupFacts = {
+      files: files.all.length,
+      file_bytes: files.all.reduce((sum, { size }) => sum + size, 0),
+      tables: tables.tables.length,
+      rows: tables.rows,
+      sent_bytes: files.bytes + tables.bytes,
+      added_bytes: this.#progress.added + this.#writer.added,
+      consistency: tables.consistency,
+      changed_while_read: files.unstable.slice(0, NAMED),
+      changed_count: files.unstable.length,
+      left_out: left_out.slice(0, NAMED),
+      left_out_count: left_out.length,
+      read_all: readAll,
+      wordpress: this.#plugin.hello.wordpress,
+    };
+    await this.#note();
+    // First the snapshot: from then on a sweep keeps what it needs.
+    await this.#repository.saveSnapshot(this.#row.id, snapshot);
+    if (!(await siteBackups.finish(this.#row.id, this.alive, JSON.stringify(facts), this.#ctx.clock.now())))
+      throw this.#takenOver();
+    return { backup_id: this.#row.id, facts };
+  }
+
+  /** The last backup; null if it cannot be read any more: then everything is read anew. */
+  async #earlier(id: string): Promise<{ began: number; files: BackedUpFile[]; tables: BackedUpTable[] } | null> {
+    try {
+      const snapshot = (await this.#repository.snapshot(id)) as Snapshot;
+      const [files, tables] = [
+        await readFiles(this.#repository, snapshot),
+        await readTables(this.#repository, snapshot),
+      ];
+      return { began: snapshot.started_at, files, tables };
+    } catch (error) {
+      this.#ctx.log.warn({ err: error, site_id: this.#target.site.id }, 'the last backup cannot be read');
+      return null;
+    }
+  }
+
+  async #lastReadAll(): Promise<number> {
+    const rows = await this.#ctx.store.siteBackups.done(this.#target.site.id);
+    const full = rows.find(({ facts }) => facts !== null && (JSON.parse(facts) as BackupFacts).read_all);
+    return full?.started_at ?? 0;
+  }
+
+  async #list(): Promise<{ files: SiteFile[]; left_out: { path: string; why: string }[] }> {
+    const files: SiteFile[] = [];
+    const left_out: { path: string; why: string }[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      await this.#turn();
+      const page = await this.#plugin.site.manifest(after, { signal: this.#ctx.signal });
+      files.push(...page.files);
+      left_out.push(...page.left_out);
+      if (files.length > MAX_FILES)
+        throw new ServiceError('svc_backup_failed', `The site has more than ${MAX_FILES} files.`);
+      if (page.next === after) throw new ServiceError('svc_backup_failed', 'The site does not list all its files.');
+      after = page.next;
+    }
+    return { files, left_out };
+  }
+
+  /** Files as they are in the backup: taken from the last one where nothing has changed, otherwise read. */
+  async #read(
+    listing: readonly SiteFile[],
+    before: readonly BackedUpFile[],
+    settled: number,
+    readAll: boolean,
+    parts: Parameters<typeof readSiteFiles>[1] extends infer P ? Omit<P & object, 'unreadable'> : never,
+    unreadable: (path: string) => void,
+  ): Promise<{ all: BackedUpFile[]; bytes: number; unstable: string[] }> {
+    const known = new Map(readAll ? [] : before.map((file) => [file.path, file]));
+    const resumed = new Set<string>();
+    for (const page of this.#progress.pages)
+      for (const file of await readFilesPage(this.#repository, page)) {
+        known.set(file.path, file);
+        resumed.add(file.path);
+      }
+    const isSettled = ({ path, changed }: BackedUpFile) =>
+      changed * 1000 + SETTLE_MS < (resumed.has(path) ? this.#row.started_at : settled);
+    const found = new Map<string, BackedUpFile>();
+    const wanted: SiteFile[] = [];
+    for (const file of listing) {
+      const same = known.get(file.path);
+      const again = !resumed.has(file.path) && Math.random() < READ_AGAIN;
+      if (file.size === 0) found.set(file.path, { ...file, sha256: EMPTY_SHA256, chunks: [] });
+      else if (same !== undefined && isUnchanged(same, file) && isSettled(same) && !again)
+        found.set(file.path, { ...same, mode: file.mode });
+      else wanted.push(file);
+    }
+    let [bytes, fresh, noted]: [number, BackedUpFile[], number] = [0, [], 0];
+    const unstable: string[] = [];
+    const note = async () => {
+      if (fresh.length === 0) return;
+      this.#progress.pages.push(await putFiles(this.#writer, fresh));
+      await this.#note();
+      [fresh, noted] = [[], bytes];
+    };
+    for await (const read of readSiteFiles(wanted, { ...parts, unreadable })) {
+      found.set(read.file.path, read.file);
+      bytes += read.bytes;
+      if (read.unstable) unstable.push(read.file.path);
+      // One that is still changing is read again by whoever goes on.
+      else fresh.push(read.file);
+      this.#ctx.progress({ done: found.size, total: listing.length, message: this.#target.site.url });
+      if (fresh.length >= NOTED_FILES || bytes - noted >= NOTED_BYTES) await note();
+    }
+    const all = listing.flatMap(({ path }) => found.get(path) ?? []);
+    return { all, bytes, unstable };
+  }
+
+  async #store(
+    files: readonly BackedUpFile[],
+    { tables }: TablesRead,
+    { prefix, server }: { prefix: string; server: string },
+  ): Promise<Snapshot> {
+    const pages: string[] = [];
+    for (let at = 0; at < files.length; at += PAGE_FILES)
+      pages.push(await putFiles(this.#writer, files.slice(at, at + PAGE_FILES)));
+    return {
+      format: 1,
+      id: this.#row.id,
+      site: { id: this.#target.site.id, url: this.#target.site.url },
+      started_at: this.#row.started_at,
+      finished_at: this.#ctx.clock.now(),
+      wordpress: this.#plugin.hello.wordpress,
+      php: this.#plugin.hello.php,
+      prefix,
+      database: server,
+      files: pages,
+      tables: await putTables(this.#writer, tables),
+    };
+  }
+
+  /** Writes what is in memory, and notes what is stored. */
+  async #note(): Promise<void> {
+    await this.#writer.flush();
+    const { pages, added } = this.#progress;
+    await this.#advance(JSON.stringify({ pages, added: added + this.#writer.added } satisfies Progress));
+  }
+
+  async #advance(progress?: string): Promise<void> {
+    // Always later than before: it is the fence, too.
+    const now = Math.max(this.#ctx.clock.now(), this.alive + 1);
+    if (!(await this.#ctx.store.siteBackups.advance(this.#row.id, this.alive, now, progress))) throw this.#takenOver();
+    this.alive = now;
+  }
+
+  /** Before each request. A site that has become slow is left alone for a while. */
+  async #turn(): Promise<void> {
+    const { clock, signal } = this.#ctx;
+    signal.throwIfAborted();
+    const took = this.#asked === 0 ? 0 : clock.elapsed() - this.#asked;
+    if (took > SLOW_MS) await clock.sleep(Math.min(took, LONGEST_PAUSE_MS), signal);
+    if (clock.now() - this.alive > BEAT_MS) await this.#advance();
+    this.#asked = clock.elapsed();
+  }
+
+  #takenOver(): ServiceError {
+    return new ServiceError('svc_backup_running', 'Another process has taken this backup over.', {
+      data: { site_id: this.#target.site.id },
+    });
+  }
+}
+
+/** Programs can set the time of a file, but neither its inode nor when it was last changed. */
+function isUnchanged(before: BackedUpFile, now: SiteFile): boolean {
+  return (
+    before.size === now.size && before.time === now.time && before.inode === now.inode && before.changed === now.changed
+  );
+}

@@ -1,0 +1,10 @@
+/** The job handler of backups: what a direct call had no time for goes on in a job. */
+
+import type { JobHandler, NoParams } from '../actions/handler.js';
+import { type BackedUp, backUpSite } from './back-up-site.js';
+
+export const backupHandler: JobHandler<NoParams, BackedUp> = {
+  type: 'backup',
+  failure: 'svc_backup_failed',
+  run: (ctx, target) => backUpSite(ctx, target),
+};

@@ -1,0 +1,82 @@
+/** Finds the plugin for backups on a site, and installs it where it is missing. */
+
+import { siteSays } from '../../../schemas/site-text.js';
+import { ChildFailure } from '../../outbound/child/port.js';
+import { GuardFailure } from '../../outbound/guard/failure.js';
+import type { GuardHello, SiteGuard } from '../../outbound/guard/guards.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, requireWritable } from '../sites/load.js';
+import { askGuard, guardError } from '../updates/safe/find-guard.js';
+import { putPlugin } from '../updates/safe/site-guard.js';
+
+export type SiteBackup = ReturnType<SiteGuard['backups']>;
+
+export interface OpenPlugin {
+  guard: SiteGuard;
+  site: SiteBackup;
+  hello: GuardHello;
+}
+
+const VERSIONS = new Intl.Collator('en', { numeric: true });
+/** The first guard that answers for the plugin. */
+const FIRST_GUARD = '1.7.0';
+
+/** The plugin for backups of a site that has a guard. @throws ServiceError if it has none, or an older one */
+export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin> {
+  requireWritable(target);
+  const found = await askGuard(ctx, target);
+  if (found === null || VERSIONS.compare(found.hello.guard, FIRST_GUARD) < 0)
+    throw new ServiceError(
+      'svc_guard_unavailable',
+      found === null
+        ? `Site ${target.site.id} has no guard that answers. Backups are read through it.`
+        : `The guard of site ${target.site.id} is too old for backups.`,
+      { advice: 'Install it with install-site-guard-v1, then try again.', data: { site_id: target.site.id } },
+    );
+  const { version, php } = await ctx.guards.backupPlugin();
+  const present = found.hello.backup;
+  if (present === null || VERSIONS.compare(present, version) < 0) {
+    await ctx.locks.exclusive(target.site.id, ctx.signal, () => putPlugin(ctx, target, php, 'sitefleet-backup.php'));
+    const after = await askGuard(ctx, target);
+    if (after?.hello.backup == null)
+      throw new ServiceError('svc_guard_install_failed', 'The plugin for backups was written, but does not answer.', {
+        advice: 'Copy sitefleet-backup.php into wp-content/mu-plugins manually, beside the guard.',
+        data: { site_id: target.site.id },
+      });
+  }
+  return { guard: found.guard, site: found.guard.backups(), hello: found.hello };
+}
+
+/** What the repository says is wrong; null = the error is another one. */
+export function repositoryProblem(error: unknown): { kind: string; message: string } | null {
+  return error instanceof Error && error.name === 'RepositoryError' && 'kind' in error
+    ? { kind: String(error.kind), message: error.message }
+    : null;
+}
+
+/** Converts a failure of the site or the repository to a known error. `otherwise`: what the guard refused. */
+export function backupError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const problem = repositoryProblem(error);
+  if (problem !== null)
+    return new ServiceError('svc_backup_storage', problem.message, {
+      data: { site_id: siteId, reason: problem.kind },
+      cause: error,
+    });
+  if (error instanceof GuardFailure && !['no_guard', 'clock', 'other_site', 'replayed'].includes(error.code))
+    return new ServiceError(otherwise, `Site ${siteId}: ${siteSays(error.message)}`, {
+      advice: 'Fix the cause on the site, then try again.',
+      data: { site_id: siteId, reason: error.code },
+      cause: error,
+    });
+  return guardError(error, siteId);
+}
+
+/** The same call may succeed later: the site, or its database, was away or busy. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ChildFailure) return true;
+  if (error instanceof GuardFailure) return ['no_guard', 'busy', 'database', 'no_space'].includes(error.code);
+  if (error instanceof ServiceError) return ['svc_storage_unavailable', 'svc_cancelled'].includes(error.code);
+  return ['full', 'unavailable'].includes(repositoryProblem(error)?.kind ?? '');
+}

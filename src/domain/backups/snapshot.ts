@@ -1,0 +1,119 @@
+/** What a backup consists of, and how this is written to the repository and read from it. */
+
+import type { SiteTable, TableKey } from '../../outbound/guard/guards.js';
+import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';
+
+/** A file in a backup. Times in unix seconds. */
+export interface BackedUpFile {
+  path: string;
+  size: number;
+  time: number;
+  inode: number;
+  changed: number;
+  mode: number;
+  sha256: string;
+  chunks: string[];
+}
+
+/** Rows of a table between two keys; `chunk` is null where there are none. */
+export interface BackedUpSlice {
+  after: TableKey;
+  to: TableKey;
+  rows: number;
+  sha256: string;
+  chunk: string | null;
+}
+
+/**
+ * `instant`: all rows are as they were at one instant. `slices`: each slice is, but rows changed between them.
+ * `best_effort`: the storage engine has no snapshots.
+ */
+export type Consistency = 'instant' | 'slices' | 'best_effort';
+
+export interface BackedUpTable extends Pick<SiteTable, 'name' | 'engine' | 'create'> {
+  consistency: Consistency;
+  slices: BackedUpSlice[];
+}
+
+/** The object that is stored as a snapshot. `files` and `tables` are chunks of JSON. */
+export interface Snapshot {
+  format: 1;
+  id: string;
+  site: { id: number; url: string };
+  /** Milliseconds. */
+  started_at: number;
+  finished_at: number;
+  wordpress: string;
+  php: string;
+  prefix: string;
+  database: string;
+  files: string[];
+  tables: string[];
+}
+
+/** Files in one chunk. */
+export const PAGE_FILES = 1_000;
+/** Characters of JSON in one chunk of tables. */
+const PAGE_TEXT = 1_000_000;
+
+type FileRow = [string, number, number, number, number, number, string, string[]];
+
+export async function putFiles(writer: ChunkWriter, files: readonly BackedUpFile[]): Promise<string> {
+  const rows = files.map(
+    ({ path, size, time, inode, changed, mode, sha256, chunks }): FileRow => [
+      path,
+      size,
+      time,
+      inode,
+      changed,
+      mode,
+      sha256,
+      chunks,
+    ],
+  );
+  return writer.put(Buffer.from(JSON.stringify(rows)));
+}
+
+export async function readFilesPage(repository: Repository, chunk: string): Promise<BackedUpFile[]> {
+  const rows = JSON.parse((await repository.read(chunk)).toString('utf8')) as FileRow[];
+  return rows.map(([path, size, time, inode, changed, mode, sha256, chunks]) => ({
+    path,
+    size,
+    time,
+    inode,
+    changed,
+    mode,
+    sha256,
+    chunks,
+  }));
+}
+
+export async function readFiles(repository: Repository, snapshot: Pick<Snapshot, 'files'>): Promise<BackedUpFile[]> {
+  const files: BackedUpFile[] = [];
+  for (const chunk of snapshot.files) files.push(...(await readFilesPage(repository, chunk)));
+  return files;
+}
+
+/** The list of tables, cut into chunks as text. */
+export async function putTables(writer: ChunkWriter, tables: readonly BackedUpTable[]): Promise<string[]> {
+  const text = Buffer.from(JSON.stringify(tables));
+  const chunks: string[] = [];
+  for (let at = 0; at < text.length; at += PAGE_TEXT) chunks.push(await writer.put(text.subarray(at, at + PAGE_TEXT)));
+  return chunks;
+}
+
+export async function readTables(repository: Repository, snapshot: Pick<Snapshot, 'tables'>): Promise<BackedUpTable[]> {
+  const parts: Buffer[] = [];
+  for (const chunk of snapshot.tables) parts.push(await repository.read(chunk));
+  return JSON.parse(Buffer.concat(parts).toString('utf8')) as BackedUpTable[];
+}
+
+/** Names of all chunks that a snapshot needs. */
+export async function* chunksOf(repository: Repository, stored: unknown): AsyncGenerator<string> {
+  const snapshot = stored as Snapshot;
+  yield* snapshot.files;
+  yield* snapshot.tables;
+  for (const page of snapshot.files) for (const { chunks } of await readFilesPage(repository, page)) yield* chunks;
+  for (const { slices } of await readTables(repository, snapshot))
+    for (const { chunk } of slices) if (chunk !== null) yield chunk;
+}
