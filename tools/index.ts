@@ -3,6 +3,7 @@
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
 import type { Toolset } from '../src/runtime/toolsets.js';
 import { approvals } from './approvals/index.js';
+import { backups } from './backups/index.js';
 import { clients } from './clients/index.js';
 import { content } from './content/index.js';
 import { costs } from './costs/index.js';
@@ -48,4 +49,5 @@ export const operations: readonly GroupedOperation[] = [
   ...group('approvals', approvals),
   ...group('rollouts', rollouts),
   ...group('policies', policies),
+  ...group('backups', backups),
 ];

@@ -119,6 +119,12 @@ const FACTS = {
     max_tokens: 450,
     optional: true,
   },
+  backups: {
+    label: 'Backups',
+    description: 'Back up sites, verify the backups, and restore from them.',
+    max_tokens: 1300,
+    optional: true,
+  },
 } as const satisfies Record<string, ToolsetFacts>;
 
 export type Toolset = keyof typeof FACTS;

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { type ChildFunction, Crash } from '../answer.js';
+import { putBackupPlugin } from '../guard/backup.js';
 import { putGuard, removeGuard } from '../guard/state.js';
 import { json, text } from '../params.js';
 import type { DemoSite } from '../site.js';
@@ -52,6 +53,11 @@ export const codeSnippet: ChildFunction = ({ site, params }) => {
     const php = Buffer.concat(gathered.get(site)?.parts ?? []).toString('utf8');
     if (!code.includes(createHash('sha256').update(php).digest('hex'))) return printed('damaged');
     const version = /const VERSION\s*=\s*'([\w.]+)'/.exec(php)?.[1] ?? '0';
+    if (code.includes("/sitefleet-backup.php'")) {
+      if (site.guard === null) return printed('not_writable');
+      site.guard.backup = putBackupPlugin(site, version);
+      return printed('done');
+    }
     putGuard(site, version, php.includes("'SITEFLEET_GUARD_LOGIN', true"));
   }
   return printed('done');

@@ -6,6 +6,7 @@ import { page } from '../answer.js';
 import type { Answer } from '../http-answer.js';
 import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
+import { actOnBackup, BACKUP_ACTIONS } from './backup.js';
 import { ledger, mend } from './ledger.js';
 import {
   BEFORE_LEDGERS,
@@ -141,6 +142,11 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
   if (refused !== undefined) throw new Refusal(refused, `This site cannot: ${refused}`);
   guard.armed = guard.armed.filter(({ until }) => until > now);
   guard.actions.push(action);
+  if (guard.backup !== null && BACKUP_ACTIONS.has(action)) {
+    const answer = actOnBackup(guard.backup, action, asked);
+    if (answer === undefined) throw new Refusal('bad_request');
+    return answer;
+  }
   switch (action) {
     case 'hello':
       return greeting(site, guard);
@@ -224,6 +230,7 @@ function greeting(site: DemoSite, guard: GuardState): Fields {
     drop_ins: [],
     ...(COUNTS_NO_VISITS.includes(guard.version) ? {} : { visits: guard.visits }),
     login: guard.login,
+    backup: guard.backup?.version ?? null,
     armed: guard.armed,
     limits: { files: 50_000, bytes: 524_288_000 },
   };

@@ -17,7 +17,7 @@ export const BEFORE_VISITS = '1.5.0';
 const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
-export function putGuard(site: DemoSite, version = '1.6.0', login = false): GuardState {
+export function putGuard(site: DemoSite, version = '1.7.0', login = false): GuardState {
   const state = site.inner;
   site.touch();
   state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);
@@ -33,6 +33,7 @@ export function putGuard(site: DemoSite, version = '1.6.0', login = false): Guar
     updating: [],
     openUntil: 0,
     visits: null,
+    backup: null,
     actions: [],
     harms: new Set(),
     logins: new Map(),

@@ -2,6 +2,7 @@
 
 import type { Harm } from '../faults.js';
 import type { UpdateOffer } from '../state.js';
+import type { BackupState } from './backup.js';
 
 export type ItemKind = 'plugin' | 'theme';
 
@@ -66,6 +67,8 @@ export interface GuardState {
   openUntil: number;
   /** What it has counted; null = no whole day yet. */
   visits: { days: number; count: number } | null;
+  /** The plugin for backups beside it; null = none. */
+  backup: BackupState | null;
   /** Executed actions, in order. */
   actions: string[];
   /** Login tokens by their digest; `until` in unix seconds. */

@@ -329,3 +329,13 @@ function isUnchanged(before: BackedUpFile, now: SiteFile): boolean {
     before.size === now.size && before.time === now.time && before.inode === now.inode && before.changed === now.changed
   );
 }
+
+/** Waits until nobody seems to be at work on an unfinished backup of the site. */
+export async function leftAlone(ctx: Ctx, siteId: number): Promise<void> {
+  for (;;) {
+    const row = await ctx.store.siteBackups.running(siteId);
+    const left = row === undefined ? 0 : row.alive_at + SILENT_MS - ctx.clock.now();
+    if (left <= 0) return;
+    await ctx.clock.sleep(Math.min(left, BEAT_MS), ctx.signal);
+  }
+}

@@ -1,6 +1,7 @@
 /** Finds the plugin for backups on a site, and installs it where it is missing. */
 
-import { siteSays } from '../../../schemas/site-text.js';
+import { siteSays, unmarked } from '../../../schemas/site-text.js';
+import { cleanLine } from '../../../schemas/text.js';
 import { ChildFailure } from '../../outbound/child/port.js';
 import { GuardFailure } from '../../outbound/guard/failure.js';
 import type { GuardHello, SiteGuard } from '../../outbound/guard/guards.js';
@@ -46,6 +47,11 @@ export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlug
       });
   }
   return { guard: found.guard, site: found.guard.backups(), hello: found.hello };
+}
+
+/** A path or a name of the site, for an answer. */
+export function pathText(text: string, max = 400): string {
+  return unmarked(cleanLine(text, max));
 }
 
 /** What the repository says is wrong; null = the error is another one. */

@@ -42,6 +42,9 @@ export function createSiteBackups(db: Db, plain: Db) {
   const running = (siteId: number) =>
     db.one<BackupRow>(`SELECT ${COLUMNS} FROM backup WHERE site_id = ? AND state = 'running'`, [siteId]);
   return {
+    /** The unfinished one of a site. */
+    running,
+
     find: (id: string) => db.one<BackupRow>(`SELECT ${COLUMNS} FROM backup WHERE id = ?`, [id]),
 
     /** Newest first. */

@@ -143,5 +143,11 @@ export const ASKED: Readonly<Record<string, string>> = {
   'control-rollout': 'pause halt stop resume abort continue approve next wave staged update',
   'list-policies':
     'itself by gets updated own unattended automatic automatically night schedule scheduled timetable autoupdate rules when',
+  'back-up-site': 'backup save copy archive secure files database make now before',
+  'list-backups': 'backup backups saved when last copies archives which sites have none',
+  'get-backup': 'backup contents inside files tables what is in consistent',
+  'restore-backup':
+    'restore bring back recover get back destroyed hacked lost deleted files database plugin table earlier',
+  'verify-backup': 'backup check test intact damaged readable proven sound',
   'preview-policy': 'automatic automatically would do simulate tonight next scheduled try out',
 };

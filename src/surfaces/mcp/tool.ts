@@ -72,6 +72,7 @@ const OF_SITES: ReadonlySet<string> = new Set([
   'guard',
   'monitoring',
   'content',
+  'backups',
 ]);
 
 /** Whether an operation may contact sites. A read is run by the engine only if it does. */

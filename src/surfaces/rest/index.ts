@@ -5,6 +5,7 @@ import { users } from './access/users.js';
 import { actions } from './action-log/actions.js';
 import { approvals } from './approvals/approvals.js';
 import { audits, auditsExtra } from './audits/audits.js';
+import { backups } from './backups/backups.js';
 import { clients } from './clients/clients.js';
 import { comments } from './content/comments.js';
 import { posts } from './content/posts.js';
@@ -73,6 +74,7 @@ export const extra: readonly Route[] = [
   ...users,
   ...approvals,
   ...guidance,
+  ...backups,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];

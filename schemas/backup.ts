@@ -1,0 +1,115 @@
+/** Schemas of the backups of sites. */
+
+import { once } from '../src/runtime/once.js';
+import { paged, timestamp, token } from './common.js';
+import { siteHead } from './site.js';
+import { z } from './zod.js';
+
+export const backupId = () =>
+  z
+    .string()
+    .max(64)
+    .regex(/^backup_[0-9a-f]{24}$/, 'must be a backup_id of list-backups-v1')
+    .describe('From list-backups-v1.');
+
+/** `interrupted`: repeating the backup goes on with it. */
+export const backupState = once(() => z.enum(['running', 'interrupted', 'done', 'failed']));
+
+const counted = () => z.number().int();
+
+/** How consistent the tables are; see docs/backups.md. */
+const consistency = once(() => z.enum(['one_instant', 'per_table', 'per_slice', 'best_effort']));
+
+const figures = () => ({
+  files: counted(),
+  file_bytes: z.number(),
+  tables: counted(),
+  rows: counted(),
+  sent_bytes: z.number().describe('Read from the site.'),
+  added_bytes: z.number().describe('New in the repository.'),
+  consistency: consistency(),
+  changed_count: counted().describe('Files that changed each time they were read.'),
+  left_out_count: counted(),
+});
+
+export const backupItem = once(() =>
+  z.object({
+    backup_id: z.string(),
+    ...siteHead(),
+    state: backupState(),
+    started_at: timestamp(),
+    finished_at: timestamp().nullable(),
+    ...z.object(figures()).partial().shape,
+    verified_at: timestamp().nullable(),
+    sound: z.boolean().nullable().describe('null = never verified.'),
+    error: z.string().optional(),
+  }),
+);
+
+export const backupList = once(() => z.object({ items: z.array(backupItem()), ...paged() }));
+
+export const backedUp = once(() => z.object({ backup_id: z.string(), ...siteHead(), ...figures() }));
+
+const namedTable = once(() =>
+  z.object({ name: z.string(), rows: counted(), consistency: z.enum(['instant', 'slices', 'best_effort']) }),
+);
+
+export const backupDetail = once(() =>
+  backupItem().extend({
+    wordpress: z.string().optional(),
+    read_all: z.boolean().optional().describe('No file was taken from the last backup as unchanged.'),
+    changed_while_read: z.array(z.string()).optional(),
+    left_out: z.array(z.object({ path: z.string(), why: z.string() })).optional(),
+    folders: z.array(z.object({ path: z.string(), files: counted(), bytes: z.number() })).optional(),
+    database: z.array(namedTable()).optional(),
+  }),
+);
+
+export const RESTORABLE = ['site', 'plugin', 'table', 'files'] as const;
+export type Restorable = (typeof RESTORABLE)[number];
+
+/** What is restored, and its name: a plugin's folder, a table, or a pattern of paths. */
+export const restoreSelection = () => ({
+  what: z.enum(RESTORABLE).describe('What to restore.'),
+  name: token(400)
+    .optional()
+    .describe("plugin: its folder. table: its name. files: a pattern such as 'wp-content/uploads/2026/*'."),
+});
+
+export const restoreResult = once(() =>
+  z.object({
+    backup_id: z.string(),
+    ...siteHead(),
+    dry_run: z.boolean().optional(),
+    what: z.enum(RESTORABLE),
+    name: z.string().optional(),
+    made_at: timestamp(),
+    outcome: z.enum(['planned', 'restored', 'taken_back', 'nothing_to_do']),
+    files_replaced: counted(),
+    files_added: counted(),
+    files_removed: counted(),
+    bytes: z.number().describe('To send to the site.'),
+    tables: z.array(z.string()),
+    examples: z.array(z.string()),
+    kept: z.array(z.string()).describe('Differ, but are never put back: what loads before the plugin.'),
+    kept_count: counted(),
+    findings: z.array(z.string()).describe('What is wrong with the site.'),
+    warnings: z.array(z.string()),
+  }),
+);
+export type RestoreResult = z.output<ReturnType<typeof restoreResult>>;
+
+export const verifyResult = once(() =>
+  z.object({
+    backup_id: z.string(),
+    ...siteHead(),
+    sound: z.boolean().describe('What was read is what was stored. Whether the site would run is not known by that.'),
+    files_read: counted(),
+    files: counted(),
+    tables_read: counted(),
+    bytes_read: z.number(),
+    problems: z.array(z.object({ what: z.string(), problem: z.string() })),
+    problems_count: counted(),
+    checked_at: timestamp(),
+  }),
+);

@@ -1,0 +1,266 @@
+/** The simulated plugin for backups: the files and tables of a site, read and restored as the real one does. */
+
+import { createHash } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { DemoSite } from '../site.js';
+
+type Fields = Record<string, unknown>;
+
+export const BACKUP_ACTIONS = new Set([
+  ...['manifest', 'read', 'digest', 'tables', 'rows'],
+  ...['restoring', 'stage', 'plan', 'write', 'load', 'swap', 'back', 'finish'],
+]);
+
+interface StoredFile {
+  bytes: Buffer;
+  time: number;
+  inode: number;
+}
+
+interface Restore {
+  id: string;
+  phase: 'staging' | 'swapped';
+  tables: string[];
+  entries: [string, string][];
+  written: Map<number, Buffer>;
+  loaded: Map<string, string[]>;
+  before: { files: Map<string, StoredFile>; tables: Map<string, string[]> } | null;
+}
+
+/** What the plugin for backups finds on a simulated site. Tests change it. */
+export interface BackupState {
+  version: string;
+  files: Map<string, StoredFile>;
+  /** Rows as the plugin sends them, without line ends, by table; the first cell is the key. */
+  tables: Map<string, string[]>;
+  restore: Restore | null;
+  /** Bytes that were read from files. */
+  read: number;
+  inode: number;
+}
+
+const PAGE = 500;
+const MAX_READ = 2 * 1024 * 1024;
+const SLICE = 512 * 1024;
+
+/** Puts a file onto the site, in place of one of that name. */
+export function putFile(state: BackupState, path: string, bytes: Buffer, time: number): void {
+  state.files.set(path, { bytes, time, inode: ++state.inode });
+}
+
+/** The plugin as it is just installed. Plugins of the same version have the same files on every site. */
+export function putBackupPlugin(site: DemoSite, version: string): BackupState {
+  const state: BackupState = { version, files: new Map(), tables: new Map(), restore: null, read: 0, inode: 0 };
+  const { plugins, themes, posts, users } = site.inner;
+  const time = Math.floor(site.now() / 1000) - 86_400;
+  for (const { slug, version: of, mustUse } of plugins) {
+    if (mustUse) continue;
+    const folder = slug.split('/')[0];
+    putFile(state, `wp-content/plugins/${slug}`, Buffer.from(`<?php // ${slug} ${of}\n`), time);
+    putFile(state, `wp-content/plugins/${folder}/readme.txt`, Buffer.from(`${slug} ${of}\n`.repeat(400)), time);
+  }
+  for (const { slug, version: of } of themes)
+    putFile(state, `wp-content/themes/${slug}/style.css`, Buffer.from(`/* ${slug} ${of} */\n`), time);
+  putFile(state, 'wp-content/uploads/2026/a b 🌱.txt', Buffer.from(`Upload of ${site.url}\n`), time);
+  putFile(state, 'index.php', Buffer.from('<?php // WordPress\n'), time);
+  state.tables.set('wp_options', [JSON.stringify(['1', 'siteurl', site.url])]);
+  state.tables.set(
+    'wp_posts',
+    posts.map(({ id, title, content }) => JSON.stringify([String(id), title, content])),
+  );
+  state.tables.set(
+    'wp_users',
+    users.map(({ id, login }) => JSON.stringify([String(id), login])),
+  );
+  return state;
+}
+
+/** Executes an action. Undefined: the request is not one that the plugin accepts. */
+export function actOnBackup(state: BackupState, action: string, asked: Fields): Fields | undefined {
+  switch (action) {
+    case 'manifest':
+      return manifest(state, String(asked.after));
+    case 'read':
+      return read(state, asked.parts as [string, number, number][]);
+    case 'digest':
+      return { digests: (asked.paths as string[]).map((path) => digestOf(state.files.get(path)?.bytes)) };
+    case 'tables':
+      return tables(state);
+    case 'rows':
+      return rows(state, asked.ranges as Range[]);
+    case 'stage':
+      return stage(state, asked);
+    case 'restoring':
+      return restoring(state);
+    default:
+      return state.restore !== null && state.restore.id === asked.job
+        ? onRestore(state, state.restore, action, asked)
+        : action === 'finish'
+          ? { finished: true }
+          : undefined;
+  }
+}
+
+function sorted(state: BackupState): [string, StoredFile][] {
+  return [...state.files].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function manifest(state: BackupState, after: string): Fields {
+  const left = sorted(state).filter(([path]) => path > after);
+  const page = left.slice(0, PAGE);
+  return {
+    entries: page.map(([path, { bytes, time, inode }]) => [path, bytes.length, time, inode, time, 0o644]),
+    left_out: [],
+    next: left.length > PAGE ? page.at(-1)?.[0] : null,
+  };
+}
+
+function read(state: BackupState, asked: readonly [string, number, number][]): Fields {
+  const data: Buffer[] = [];
+  let room = MAX_READ;
+  const parts: Fields[] = [];
+  for (const [path, offset, length] of asked) {
+    if (room <= 0) break;
+    const file = state.files.get(path);
+    const bytes = file?.bytes.subarray(offset, offset + Math.min(length, room));
+    if (file === undefined || bytes === undefined) {
+      parts.push({ error: 'gone' });
+      continue;
+    }
+    data.push(bytes);
+    room -= bytes.length;
+    state.read += bytes.length;
+    parts.push({ length: bytes.length, size: file.bytes.length, time: file.time, inode: file.inode, changed: false });
+  }
+  return { parts, ...packed(Buffer.concat(data)) };
+}
+
+function tables(state: BackupState): Fields {
+  const listed = [...state.tables].map(([name, lines]) => ({
+    name,
+    engine: 'InnoDB',
+    rows: lines.length,
+    bytes: lines.join('\n').length,
+    create: `CREATE TABLE \`${name}\` (\n  \`id\` bigint NOT NULL\n) ENGINE=InnoDB`,
+    ordered: true,
+  }));
+  return { prefix: 'wp_', server: 'simulated', tables: listed, others: [] };
+}
+
+interface Range {
+  table: string;
+  after: string[] | null;
+  to: string[] | null;
+  sha256?: string;
+}
+
+function rows(state: BackupState, ranges: readonly Range[]): Fields {
+  const slices: Fields[] = [];
+  const data: Buffer[] = [];
+  for (const [range, { table, after, to, sha256 }] of ranges.entries()) {
+    if (data.reduce((sum, { length }) => sum + length, 0) + SLICE > MAX_READ) break;
+    const lines = (linesOf(state, table) ?? []).filter((line) => {
+      const key = keyOf(line);
+      return (after === null || key > numberOf(after)) && (to === null || key <= numberOf(to));
+    });
+    const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    const digest = digestOf(text);
+    const same = digest === sha256;
+    slices.push({ range, after, to, end: true, rows: lines.length, bytes: text.length, sha256: digest, same });
+    if (!same) data.push(text);
+  }
+  return { slices, ...packed(Buffer.concat(data)) };
+}
+
+/** Rows of a live table, or of one that is being restored. */
+function linesOf(state: BackupState, table: string): string[] | undefined {
+  const place = /^sfr_[0-9a-f]{8}_n(\d+)$/.exec(table)?.[1];
+  return place === undefined
+    ? state.tables.get(table)
+    : state.restore?.loaded.get(state.restore.tables[Number(place)] ?? '');
+}
+
+const keyOf = (line: string) => Number((JSON.parse(line) as string[])[0]);
+const numberOf = ([hex = '']: readonly string[]) => Number(Buffer.from(hex, 'hex').toString());
+
+function stage(state: BackupState, { job, tables: names }: Fields): Fields | undefined {
+  if (state.restore !== null && state.restore.id !== job) return undefined;
+  state.restore ??= {
+    id: String(job),
+    phase: 'staging',
+    tables: names as string[],
+    entries: [],
+    written: new Map(),
+    loaded: new Map(),
+    before: null,
+  };
+  return restoring(state);
+}
+
+function restoring({ restore }: BackupState): Fields {
+  return { job: restore === null ? null : { id: restore.id, phase: restore.phase, tables: restore.tables.length } };
+}
+
+function onRestore(state: BackupState, restore: Restore, action: string, asked: Fields): Fields | undefined {
+  switch (action) {
+    case 'plan':
+      restore.entries = [...restore.entries.slice(0, Number(asked.from)), ...(asked.entries as [string, string][])];
+      return { planned: restore.entries.length };
+    case 'write':
+      return { digests: write(restore, asked) };
+    case 'load': {
+      const name = String(asked.table);
+      const before = asked.create === undefined ? (restore.loaded.get(name) ?? []) : [];
+      restore.loaded.set(name, [...before, ...unpacked(asked).toString().split('\n').filter(Boolean)]);
+      const place = restore.tables.indexOf(name);
+      return { table: `sfr_${restore.id.slice(0, 8)}_n${place}`, rows: 0 };
+    }
+    case 'swap':
+      if (restore.phase === 'staging') swap(state, restore);
+      return restoring(state);
+    case 'back':
+      if (restore.before !== null) ({ files: state.files, tables: state.tables } = restore.before);
+      restore.phase = 'staging';
+      return restoring(state);
+    case 'finish':
+      state.restore = null;
+      return { finished: true };
+    default:
+      return undefined;
+  }
+}
+
+function write(restore: Restore, asked: Fields): (string | null)[] {
+  const data = unpacked(asked);
+  let at = 0;
+  return (asked.files as number[][]).map(([index = 0, offset = 0, length = 0, size = 0]) => {
+    const before = restore.written.get(index)?.subarray(0, offset) ?? Buffer.alloc(0);
+    const bytes = Buffer.concat([before, data.subarray(at, at + length)]);
+    restore.written.set(index, bytes);
+    at += length;
+    return bytes.length >= size ? digestOf(bytes) : null;
+  });
+}
+
+function swap(state: BackupState, restore: Restore): void {
+  restore.before = { files: new Map(state.files), tables: new Map(state.tables) };
+  for (const [index, [path, what]] of restore.entries.entries()) {
+    if (what === 'remove') state.files.delete(path);
+    else putFile(state, path, restore.written.get(index) ?? Buffer.alloc(0), 0);
+  }
+  for (const [name, lines] of restore.loaded) state.tables.set(name, lines);
+  restore.phase = 'swapped';
+}
+
+function digestOf(bytes: Buffer | undefined): string | null {
+  return bytes === undefined ? null : createHash('sha256').update(bytes).digest('hex');
+}
+
+function packed(bytes: Buffer): Fields {
+  return { data: deflateRawSync(bytes).toString('base64'), deflated: true };
+}
+
+function unpacked({ data, deflated }: Fields): Buffer {
+  const bytes = Buffer.from(String(data), 'base64');
+  return deflated === true ? inflateRawSync(bytes) : bytes;
+}

@@ -1,0 +1,128 @@
+/** Lists the backups of sites, and tells what is in one. */
+
+import type { backupDetail, backupItem, backupList } from '../../../schemas/backup.js';
+import type { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
+import type { BackupRow } from '../../store/backups/site-backups.js';
+import type { Ctx } from '../context.js';
+import { loadNamed } from '../sites/load.js';
+import type { SiteRef } from '../sites/resolve.js';
+import { type BackupFacts, SILENT_MS } from './back-up-site.js';
+import { backupError, pathText } from './plugin.js';
+import { readFilesPage, readTables, type Snapshot } from './snapshot.js';
+
+export interface ListInput {
+  site_id_or_domain?: SiteRef | undefined;
+  state?: string | undefined;
+  page: number;
+  per_page: number;
+}
+
+/** Folders of an answer. */
+const MOST_FOLDERS = 100;
+export const SOUND = 'sound';
+
+export async function listBackups(ctx: Ctx, input: ListInput): Promise<z.input<ReturnType<typeof backupList>>> {
+  const { site_id_or_domain, state, page, per_page } = input;
+  const site = site_id_or_domain === undefined ? undefined : (await loadNamed(ctx, site_id_or_domain)).site;
+  const filter = { site_id: site?.id, state: state === 'interrupted' ? 'running' : state };
+  const { rows, total } = await ctx.store.siteBackups.list(filter, (page - 1) * per_page, per_page);
+  return { items: rows.map((row) => itemOf(row, ctx.clock.now())), page, per_page, total };
+}
+
+/** @throws ServiceError `svc_backup_not_found` */
+export async function findBackup(ctx: Ctx, id: string): Promise<BackupRow> {
+  const row = await ctx.store.siteBackups.find(id);
+  if (row === undefined)
+    throw new ServiceError('svc_backup_not_found', 'There is no backup with this id.', { field: 'backup_id' });
+  return row;
+}
+
+/** A backup that is complete. @throws ServiceError */
+export async function completeBackup(ctx: Ctx, id: string): Promise<{ row: BackupRow; snapshot: Snapshot }> {
+  const row = await findBackup(ctx, id);
+  if (row.state !== 'done')
+    throw new ServiceError('svc_rest_conflict', 'This backup is not complete.', {
+      field: 'backup_id',
+      advice: 'Choose one whose state is "done".',
+    });
+  try {
+    const repository = await ctx.backupStorage.open();
+    return { row, snapshot: (await repository.snapshot(id)) as Snapshot };
+  } catch (error) {
+    throw backupError(error, row.site_id, 'svc_backup_storage');
+  }
+}
+
+export function itemOf(row: BackupRow, now: number): z.input<ReturnType<typeof backupItem>> {
+  const facts = factsOf(row);
+  const running = row.state === 'running';
+  return {
+    backup_id: row.id,
+    site_id: row.site_id,
+    site_url: row.site_url,
+    state: running
+      ? row.alive_at < now - SILENT_MS
+        ? 'interrupted'
+        : 'running'
+      : row.state === 'done'
+        ? 'done'
+        : 'failed',
+    started_at: isoTime(row.started_at) ?? '',
+    finished_at: isoTime(row.finished_at),
+    ...facts,
+    verified_at: isoTime(row.checked_at),
+    sound: row.checked === null ? null : row.checked === SOUND,
+    ...(row.error === null ? {} : { error: row.error }),
+  };
+}
+
+export function factsOf({ facts }: BackupRow): BackupFacts | null {
+  return facts === null ? null : (JSON.parse(facts) as BackupFacts);
+}
+
+/** What is in a backup. One that is not complete has only what its row says. */
+export async function getBackup(ctx: Ctx, id: string): Promise<z.input<ReturnType<typeof backupDetail>>> {
+  const row = await findBackup(ctx, id);
+  const item = itemOf(row, ctx.clock.now());
+  const facts = factsOf(row);
+  if (facts === null) return item;
+  const { snapshot } = await completeBackup(ctx, id);
+  try {
+    const repository = await ctx.backupStorage.open();
+    const folders = new Map<string, { files: number; bytes: number }>();
+    for (const page of snapshot.files) {
+      for (const { path, size } of await readFilesPage(repository, page)) {
+        const folder = folderOf(path);
+        const sum = folders.get(folder) ?? { files: 0, bytes: 0 };
+        folders.set(folder, { files: sum.files + 1, bytes: sum.bytes + size });
+      }
+    }
+    const tables = await readTables(repository, snapshot);
+    return {
+      ...item,
+      wordpress: pathText(facts.wordpress, 40),
+      read_all: facts.read_all,
+      changed_while_read: facts.changed_while_read.map((path) => pathText(path, 400)),
+      left_out: facts.left_out.map(({ path, why }) => ({ path: pathText(path, 400), why })),
+      folders: [...folders]
+        .map(([path, sum]) => ({ path: pathText(path, 400), ...sum }))
+        .sort((a, b) => b.bytes - a.bytes)
+        .slice(0, MOST_FOLDERS),
+      database: tables.map(({ name, consistency, slices }) => ({
+        name: pathText(name, 64),
+        rows: slices.reduce((sum, { rows }) => sum + rows, 0),
+        consistency,
+      })),
+    };
+  } catch (error) {
+    throw backupError(error, row.site_id, 'svc_backup_storage');
+  }
+}
+
+/** A plugin or theme by its own folder, anything else by the first folders of its path. */
+function folderOf(path: string): string {
+  const parts = path.split('/').slice(0, -1);
+  return parts.length === 0 ? '/' : parts.slice(0, parts[0] === 'wp-content' ? 3 : 1).join('/');
+}

@@ -1,0 +1,256 @@
+/**
+ * Restores a site from a backup: sends what differs beside the live files and tables, swaps it in, looks at the site, and
+ * takes it back when the site is worse than before. A repeated call completes what an interrupted one has begun.
+ */
+
+import { randomBytes } from 'node:crypto';
+import type { RestoreResult } from '../../../schemas/backup.js';
+import type { SiteFile } from '../../outbound/guard/guards.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
+import type { Repository } from '../../store/backups/repository/types.js';
+import type { BackupRow } from '../../store/backups/site-backups.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, loadNamed, requireWritable } from '../sites/load.js';
+import type { Finding } from '../updates/safe/compare-health.js';
+import { ailments } from '../updates/safe/probe.js';
+import { syncAfterRollBack } from '../updates/safe/sync-after-roll-back.js';
+import { SILENT_MS } from './back-up-site.js';
+import { completeBackup } from './backups.js';
+import { backupError, type OpenPlugin, openPlugin, pathText } from './plugin.js';
+import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
+import { sendRestore } from './send-restore.js';
+import type { Snapshot } from './snapshot.js';
+
+/** Names in an answer. */
+const NAMED = 30;
+/** Requests that remove what was replaced. */
+const MOST_FINISHES = 1_000;
+
+interface Restore {
+  ctx: Ctx;
+  target: LoadedSite;
+  row: BackupRow;
+  snapshot: Snapshot;
+  selection: Selection;
+  plugin: OpenPlugin;
+  repository: Repository;
+}
+
+/** The site of a backup, if it may be written to. */
+export async function restorableSite(ctx: Ctx, id: string, selection: Selection): Promise<LoadedSite> {
+  checkSelection(selection);
+  const { row } = await completeBackup(ctx, id);
+  const target = await loadNamed(ctx, row.site_id);
+  requireWritable(target);
+  return target;
+}
+
+async function prepare(ctx: Ctx, id: string, selection: Selection): Promise<Restore> {
+  const target = await restorableSite(ctx, id, selection);
+  const { row, snapshot } = await completeBackup(ctx, id);
+  const repository = await ctx.backupStorage.open();
+  const plugin = await openPlugin(ctx, target);
+  return { ctx, target, row, snapshot, selection, plugin, repository };
+}
+
+/** What a restore would do. Nothing is changed on the site, except that the plugin for backups is installed if it is missing. */
+export async function previewRestore(ctx: Ctx, id: string, selection: Selection): Promise<RestoreResult> {
+  const { site } = await restorableSite(ctx, id, selection);
+  try {
+    const restore = await prepare(ctx, id, selection);
+    const plan = await planOf(restore);
+    return { ...resultOf(restore, plan, isEmpty(plan) ? 'nothing_to_do' : 'planned', []), dry_run: true };
+  } catch (error) {
+    throw backupError(error, site.id, 'svc_restore_failed');
+  }
+}
+
+export async function restoreBackup(ctx: Ctx, id: string, selection: Selection): Promise<RestoreResult> {
+  const { site } = await restorableSite(ctx, id, selection);
+  try {
+    const restore = await prepare(ctx, id, selection);
+    return await ctx.locks.exclusive(site.id, ctx.signal, (held) =>
+      run({ ...restore, ctx: { ...ctx, signal: AbortSignal.any([ctx.signal, held]) } }),
+    );
+  } catch (error) {
+    throw backupError(error, site.id, 'svc_restore_failed');
+  }
+}
+
+async function run(restore: Restore): Promise<RestoreResult> {
+  const { ctx, target, row, selection, plugin } = restore;
+  const { site } = plugin;
+  const { siteBackups } = ctx.store;
+  const running = await siteBackups.running(target.site.id);
+  if (running !== undefined && running.alive_at >= ctx.clock.now() - SILENT_MS)
+    throw new ServiceError('svc_backup_running', `A backup of site ${target.site.id} is under way.`, {
+      data: { site_id: target.site.id },
+    });
+  const wanted = JSON.stringify(selection);
+  const begun = await siteBackups.beginRestore(
+    { site_id: target.site.id, job: randomBytes(16).toString('hex'), backup_id: row.id, selection: wanted },
+    ctx.clock.now(),
+  );
+  const under = await site.restoring({ signal: ctx.signal });
+  // Of an earlier call that was interrupted after its swap: its site is judged now, whatever this call asks for.
+  if (under?.id === begun.job && under.phase === 'swapped') {
+    const earlier = JSON.parse(begun.selection) as Selection;
+    const before = { ...restore, selection: earlier };
+    const outcome = await judge(before, begun.job, []);
+    if (begun.backup_id === row.id && begun.selection === wanted)
+      return { ...resultOf(before, null, outcome.outcome, outcome.findings), warnings: outcome.warnings };
+    return run(restore);
+  }
+  // What was not swapped in yet is of no use: the site may have changed since.
+  if (under !== null) await finish(restore, under.id);
+  if (begun.backup_id !== row.id || begun.selection !== wanted) {
+    await siteBackups.endRestore(target.site.id, begun.job);
+    return run(restore);
+  }
+  return carryOut(restore, begun.job);
+}
+
+async function carryOut(restore: Restore, job: string): Promise<RestoreResult> {
+  const { ctx, target, plugin, repository } = restore;
+  const { site } = plugin;
+  const { siteBackups } = ctx.store;
+  let plan: RestorePlan;
+  let before: Finding[];
+  try {
+    plan = await planOf(restore);
+    if (isEmpty(plan)) {
+      await siteBackups.endRestore(target.site.id, job);
+      return resultOf(restore, plan, 'nothing_to_do', []);
+    }
+    before = await ailments(ctx, target);
+    await site.stage(
+      job,
+      plan.tables.map(({ name }) => name),
+      { signal: ctx.signal },
+    );
+    await sendRestore(plan, {
+      job,
+      site,
+      repository,
+      signal: ctx.signal,
+      progress: (done, total) => ctx.progress({ done, total, message: target.site.url }),
+    });
+  } catch (error) {
+    // The live site is as it was. Where the site is away the next call removes what was sent.
+    if (!ctx.signal.aborted)
+      await finish(restore, job)
+        .then(() => siteBackups.endRestore(target.site.id, job))
+        .catch(() => undefined);
+    throw error;
+  }
+  // From here on not to be interrupted: the signal of the caller would leave the site unjudged.
+  const whole = { ...restore, ctx: { ...ctx, signal: new AbortController().signal } };
+  await swap(whole, job);
+  const { outcome, findings, warnings } = await judge(whole, job, before);
+  const result = resultOf(restore, plan, outcome, findings);
+  return { ...result, warnings: [...result.warnings, ...warnings] };
+}
+
+/** The answer of a swap may be lost: what the site says it is at decides. */
+async function swap({ plugin: { site } }: Restore, job: string): Promise<void> {
+  try {
+    await site.swap(job);
+  } catch (error) {
+    const now = await site.restoring().catch(() => null);
+    if (now?.id === job && now.phase === 'swapped') return;
+    throw error;
+  }
+}
+
+interface Judgement {
+  outcome: 'restored' | 'taken_back';
+  findings: string[];
+  warnings: string[];
+}
+
+/** Looks at the restored site: keeps it, or takes the restore back when something is wrong that was not before. */
+async function judge(restore: Restore, job: string, before: readonly Finding[]): Promise<Judgement> {
+  const { ctx, target, plugin } = restore;
+  const known = new Set(before.map(textOf));
+  const found = await ailments(ctx, target);
+  const worse = found.filter((finding) => !known.has(textOf(finding)));
+  if (worse.length > 0) await plugin.site.back(job);
+  const finished = await finish(restore, job).then(
+    () => true,
+    () => false,
+  );
+  // A row that stays lets the next call remove what this one could not.
+  if (finished) await ctx.store.siteBackups.endRestore(target.site.id, job);
+  await syncAfterRollBack(ctx, target);
+  return {
+    outcome: worse.length > 0 ? 'taken_back' : 'restored',
+    findings: (worse.length > 0 ? worse : found).map(textOf),
+    warnings: finished ? [] : ['What was replaced is still on the site: repeat the call to remove it.'],
+  };
+}
+
+function textOf({ what }: Finding): string {
+  return what;
+}
+
+async function finish({ ctx, plugin: { site } }: Restore, job: string): Promise<void> {
+  for (let request = 0; request < MOST_FINISHES; request++) if (await site.finish(job, { signal: ctx.signal })) return;
+}
+
+function planOf({ ctx, snapshot, selection, plugin, repository }: Restore): Promise<RestorePlan> {
+  const { site } = plugin;
+  const listing = async () => {
+    const files: SiteFile[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const page: Awaited<ReturnType<typeof site.manifest>> = await site.manifest(after, { signal: ctx.signal });
+      files.push(...page.files);
+      after = page.next;
+    }
+    return files;
+  };
+  return planRestore(selection, { repository, snapshot, site, listing, signal: ctx.signal });
+}
+
+function isEmpty({ entries, tables }: RestorePlan): boolean {
+  return entries.length + tables.length === 0;
+}
+
+function resultOf(
+  { target: { site }, row, snapshot, selection, plugin }: Restore,
+  plan: RestorePlan | null,
+  outcome: RestoreResult['outcome'],
+  findings: string[],
+): RestoreResult {
+  const { entries = [], kept = [], tables = [] } = plan ?? {};
+  const { what, name } = selection;
+  const examples = entries
+    .slice(0, NAMED)
+    .map(([path, how]) => `${how === 'put' ? 'put back' : 'remove'}: ${pathText(path)}`);
+  return {
+    backup_id: row.id,
+    site_id: site.id,
+    site_url: site.url,
+    what,
+    ...(name === undefined ? {} : { name }),
+    made_at: isoTime(row.started_at) ?? '',
+    outcome,
+    files_replaced: plan?.replaced ?? 0,
+    files_added: plan?.added ?? 0,
+    files_removed: plan?.removed ?? 0,
+    bytes: plan?.bytes ?? 0,
+    tables: tables.slice(0, NAMED).map(({ name: table }) => pathText(table, 64)),
+    examples,
+    kept: kept.slice(0, NAMED).map((path) => pathText(path)),
+    kept_count: kept.length,
+    findings,
+    warnings: [
+      ...(tables.length > 0 ? ['What was written to these tables since the backup is lost.'] : []),
+      ...(snapshot.wordpress !== plugin.hello.wordpress
+        ? [
+            `WordPress itself is not restored: the backup is of ${pathText(snapshot.wordpress, 40)}, the site has ${pathText(plugin.hello.wordpress, 40)}.`,
+          ]
+        : []),
+    ],
+  };
+}

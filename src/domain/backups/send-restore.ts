@@ -1,0 +1,165 @@
+/** Sends what is restored to the site: files and tables beside the live ones, each compared with its digest. */
+
+import { GuardFailure } from '../../outbound/guard/failure.js';
+import type { WrittenPart } from '../../outbound/guard/guards.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { Repository } from '../../store/backups/repository/types.js';
+import type { SiteBackup } from './plugin.js';
+import type { RestorePlan } from './restore-plan.js';
+import type { BackedUpTable } from './snapshot.js';
+
+export interface SendParts {
+  job: string;
+  site: SiteBackup;
+  repository: Repository;
+  signal: AbortSignal;
+  /** Done and total bytes and tables, as one number. */
+  progress: (done: number, total: number) => void;
+}
+
+/** Entries of the plan in one request. */
+const REQUEST_ENTRIES = 1_000;
+/** Bytes in one request, as long as the site takes so many; encoded it stays below the 1 MB of many web servers. */
+const REQUEST_BYTES = 600_000;
+const LEAST_BYTES = 32_000;
+const REQUEST_FILES = 200;
+const ATTEMPTS = 3;
+/** Ranges of rows that are compared in one request. */
+const REQUEST_RANGES = 100;
+/** A table counts as much as so many bytes in the progress. */
+const TABLE_WEIGHT = 100_000;
+
+/** @throws ServiceError, GuardFailure or ChildFailure; what was sent stays beside the live site */
+export async function sendRestore(plan: RestorePlan, parts: SendParts): Promise<void> {
+  const { job, site, signal } = parts;
+  for (let from = 0; from < plan.entries.length || from === 0; from += REQUEST_ENTRIES)
+    await site.plan(job, from, plan.entries.slice(from, from + REQUEST_ENTRIES), { signal });
+  const sender = new Sender(plan, parts);
+  await sender.files();
+  await sender.tables();
+}
+
+class Sender {
+  readonly #plan: RestorePlan;
+  readonly #parts: SendParts;
+  #most = REQUEST_BYTES;
+  #done = 0;
+
+  constructor(plan: RestorePlan, parts: SendParts) {
+    this.#plan = plan;
+    this.#parts = parts;
+  }
+
+  async files(): Promise<void> {
+    const { repository } = this.#parts;
+    let group: WrittenPart[] = [];
+    let bytes = 0;
+    for (const [index, file] of this.#plan.sources) {
+      let offset = 0;
+      for (const chunk of file.chunks.length === 0 ? [null] : file.chunks) {
+        const whole = chunk === null ? Buffer.alloc(0) : await repository.read(chunk);
+        // At least once: an empty file is written, too.
+        for (let at = 0; at < whole.length || at === 0; ) {
+          const piece = whole.subarray(at, at + Math.max(this.#most - bytes, LEAST_BYTES));
+          group.push({ index, offset, bytes: piece, size: file.size, time: file.time, mode: file.mode });
+          bytes += piece.length;
+          offset += piece.length;
+          at += Math.max(piece.length, 1);
+          if (bytes < this.#most && group.length < REQUEST_FILES) continue;
+          await this.#write(group);
+          [group, bytes] = [[], 0];
+        }
+      }
+    }
+    await this.#write(group);
+  }
+
+  /** Writes parts; a site that takes no requests of that size gets smaller ones. */
+  async #write(group: readonly WrittenPart[]): Promise<void> {
+    if (group.length === 0) return;
+    const { job, site, signal } = this.#parts;
+    let digests: (string | null)[];
+    try {
+      digests = await retried(() => site.write(job, group, { signal }));
+    } catch (error) {
+      if (!isTooLarge(error) || this.#most <= LEAST_BYTES) throw error;
+      this.#most = Math.max(LEAST_BYTES, Math.floor(this.#most / 4));
+      for (const part of smaller(group, this.#most)) await this.#write(part);
+      return;
+    }
+    for (const [at, part] of group.entries()) {
+      const ended = part.offset + part.bytes.length === part.size;
+      if (ended && digests[at] !== this.#plan.sources.get(part.index)?.sha256)
+        throw new ServiceError('svc_restore_failed', 'A file arrived at the site damaged. Nothing was changed.');
+      this.#advance(part.bytes.length);
+    }
+  }
+
+  async tables(): Promise<void> {
+    for (const table of this.#plan.tables) {
+      await this.#table(table);
+      this.#advance(TABLE_WEIGHT);
+    }
+  }
+
+  /** A table is loaded as a whole: what an interrupted attempt has loaded is not kept. */
+  async #table(table: BackedUpTable): Promise<void> {
+    const { job, site, signal, repository } = this.#parts;
+    let name = await site.load(job, table.name, table.create, Buffer.alloc(0), { signal });
+    for (const { chunk } of table.slices) {
+      if (chunk === null) continue;
+      for (const lines of linesOf(await repository.read(chunk), this.#most))
+        name = await site.load(job, table.name, null, lines, { signal });
+    }
+    let left = table.slices.map(({ after, to, sha256 }) => ({ table: name, after, to, sha256 }));
+    while (left.length > 0) {
+      const slices = await site.rows(left.slice(0, REQUEST_RANGES), { signal });
+      if (slices.some(({ lines, end }) => lines !== null || !end))
+        throw new ServiceError('svc_restore_failed', 'Rows arrived at the site damaged. Nothing was changed.');
+      left = left.slice(slices.length);
+    }
+  }
+
+  #advance(amount: number): void {
+    this.#done += amount;
+    this.#parts.progress(this.#done, this.#plan.bytes + this.#plan.tables.length * TABLE_WEIGHT);
+  }
+}
+
+/** A part that arrived is written again to the same place. */
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof GuardFailure) || error.code !== 'busy' || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** The web server refused the length of the request before PHP saw it. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof GuardFailure && error.code === 'no_guard' && error.statuses.includes(413);
+}
+
+function smaller(group: readonly WrittenPart[], most: number): WrittenPart[][] {
+  return group.flatMap((part) => {
+    const pieces: WrittenPart[][] = [];
+    for (let at = 0; at < part.bytes.length || at === 0; at += most)
+      pieces.push([{ ...part, offset: part.offset + at, bytes: part.bytes.subarray(at, at + most) }]);
+    return pieces;
+  });
+}
+
+/** Whole lines of at most so many bytes together, but one line at least. */
+function* linesOf(bytes: Buffer, most: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; ) {
+    let end = bytes.length;
+    if (end - at > most) {
+      const last = bytes.lastIndexOf(10, at + most - 1);
+      end = last >= at ? last + 1 : bytes.indexOf(10, at) + 1 || bytes.length;
+    }
+    yield bytes.subarray(at, end);
+    at = end;
+  }
+}

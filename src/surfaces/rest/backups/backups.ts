@@ -1,0 +1,99 @@
+/** Routes of the backups of sites (REST §7). */
+
+import {
+  backedUp,
+  backupDetail,
+  backupId,
+  backupItem,
+  backupState,
+  RESTORABLE,
+  restoreResult,
+  verifyResult,
+} from '../../../../schemas/backup.js';
+import { int } from '../../../../schemas/common.js';
+import { z } from '../../../../schemas/zod.js';
+import { backUpOne } from '../../../domain/backups/back-up-sites.js';
+import { getBackup, listBackups } from '../../../domain/backups/backups.js';
+import { previewRestore, restoreBackup } from '../../../domain/backups/restore-site.js';
+import { verifyBackup } from '../../../domain/backups/verify.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import { flag, paging, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
+import { siteRoute } from '../sites/references.js';
+
+/** Not in the routes document. */
+export const backups: readonly Route[] = [
+  siteRoute({
+    on: 'POST /sites/{id_or_domain}/backups',
+    change: 'refresh',
+    fails: [409, 502, 503, 504],
+    summary: 'Back up a site',
+    description: 'Only what changed since the last backup is read. It needs the guard.',
+    returns: () => writtenOf(backedUp()).extend(withSite()),
+    answer: async (ctx, site) => ({ message: 'The site was backed up.', data: (await backUpOne(ctx, site.id)).backup }),
+  }),
+  route({
+    on: 'GET /backups',
+    summary: 'List backups of sites, newest first',
+    params: () =>
+      z.object({
+        site: text(300, 1).optional().describe('Id or domain.'),
+        state: backupState().optional(),
+        ...paging(50, 200),
+      }),
+    returns: () => listOf(backupItem()),
+    async answer({ site, ...input }, ctx) {
+      const { items, total, page, per_page } = await listBackups(ctx, { ...input, site_id_or_domain: site });
+      return { total, page, per_page, data: items };
+    },
+  }),
+  route({
+    on: 'GET /backups/{backup_id}',
+    live: true,
+    fails: [404, 503],
+    summary: 'Read what is in a backup',
+    params: () => z.object({ backup_id: backupId() }),
+    returns: () => recordOf(backupDetail()),
+    answer: async ({ backup_id }, ctx) => ({ data: await getBackup(ctx, backup_id) }),
+  }),
+  route({
+    on: 'POST /backups/{backup_id}/verify',
+    change: 'refresh',
+    fails: [404, 409, 503],
+    summary: 'Read a backup back and compare it with what the site sent',
+    params: () => z.object({ backup_id: backupId(), percent: int(1, 100).default(100).describe('Of the files.') }),
+    returns: () => writtenOf(verifyResult()),
+    async answer({ backup_id, percent }, ctx) {
+      const data = await verifyBackup(ctx, backup_id, percent);
+      return { message: data.sound ? 'The backup is sound.' : 'The backup is damaged.', data };
+    },
+  }),
+  route({
+    on: 'POST /backups/{backup_id}/restore',
+    change: { kind: 'deletions', sites: 1 },
+    fails: [404, 409, 502, 503, 504],
+    summary: 'Restore a site, a plugin, a table or files',
+    description: 'Taken back if the site is worse afterwards. dry_run shows the plan.',
+    params: () =>
+      z.object({
+        backup_id: backupId(),
+        what: z.enum(RESTORABLE),
+        name: text(400).optional().describe('A plugin, a table, or a pattern of paths.'),
+        confirm: flag().default(false),
+        dry_run: flag().default(false),
+      }),
+    returns: () => writtenOf(restoreResult()),
+    async answer({ backup_id, what, name, confirm, dry_run }, ctx) {
+      if (dry_run)
+        return { message: 'Nothing was changed.', data: await previewRestore(ctx, backup_id, { what, name }) };
+      if (!confirm)
+        throw new ServiceError('svc_confirmation_required', 'Restoring replaces what the site has now.', {
+          field: 'confirm',
+          advice: 'Send dry_run to see the plan, then confirm.',
+        });
+      const data = await restoreBackup(ctx, backup_id, { what, name });
+      return { message: data.outcome === 'taken_back' ? 'The restore was taken back.' : 'Restored.', data };
+    },
+  }),
+];
