@@ -187,7 +187,7 @@ class Sitefleet_Backup {
 		Sitefleet_Refusal::when( ! $db instanceof mysqli, 'no_database', 'The connection to the database is not one of mysqli.' );
 		mysqli_report( MYSQLI_REPORT_OFF );
 		$this->run( $db, 'SET NAMES binary' );
-		$this->run( $db, "SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0, wait_timeout = 600" );
+		$this->run( $db, "SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0, lock_wait_timeout = 10" );
 		return $db;
 	}
 
@@ -652,8 +652,18 @@ class Sitefleet_Backup {
 		}
 	}
 
-	/** All tables are renamed by one statement, so one of them tells of all. */
-	private function tables_swapped( array $job ): bool { return ! $this->has_table( $this->database(), $job['tables'][0][1] ); }
+	/**
+	 * All tables are renamed by one statement, so one of them tells of all. The statement of a process that has died may still wait in the
+	 * database for a lock: it is ended first, and whether that came too late is seen by the next request.
+	 */
+	private function tables_swapped( array $job ): bool {
+		$db    = $this->database();
+		$names = $db->real_escape_string( self::like( 'sfr_' . substr( $job['id'], 0, 8 ) ) );
+		$left  = $this->all( $db, "SELECT ID AS id FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND INFO LIKE 'RENAME TABLE%$names'" );
+		foreach ( $left as $one ) $db->query( 'KILL ' . (int) $one['id'] );
+		Sitefleet_Refusal::when( (bool) $left, 'busy', 'The tables are being renamed. Try again in a moment.' );
+		return ! $this->has_table( $db, $job['tables'][0][1] );
+	}
 
 	/**
 	 * Runs in every request, before any plugin loads: waits while a swap is under way, and where its process has died undoes it, so that what

@@ -86,6 +86,13 @@ export class WordPressHost {
     return spawnSync('mariadb', ['--no-defaults', '-S', this.#socket, '-e', statement], { stdio: 'ignore' }).status;
   }
 
+  /** Runs statements on a connection that stays open; returns what ends it. */
+  hold(statements: string): () => void {
+    const client = spawn('mariadb', ['--no-defaults', '-S', this.#socket], { stdio: ['pipe', 'ignore', 'ignore'] });
+    client.stdin.write(`${statements}\n`);
+    return () => void client.kill('SIGKILL');
+  }
+
   async site(name: string, options: WordPressOptions = {}): Promise<WordPress> {
     const port = await freePort();
     this.sql(`CREATE DATABASE ${name}`);

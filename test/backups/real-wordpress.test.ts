@@ -1,0 +1,269 @@
+/**
+ * Backups of real WordPress on real MariaDB: destroyed sites come back equal, restores that break the site are taken
+ * back, and a kill at any moment leaves the old site or the new one.
+ */
+
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { generateKey } from '../../src/outbound/child/wire/sign.js';
+import { on } from '../guard/gallery.js';
+import { clientOf, closeTransport, contents, visit } from '../guard/tools.js';
+import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
+import { bareSite } from '../support/bare-site.js';
+import { tempFolder } from '../support/cleanup.js';
+import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
+
+const HEAD = (name: string, version: string) => `<?php\n/* Plugin Name: ${name}\nVersion: ${version} */\n`;
+/** Fatal while a file beside wp-content says so, which no backup has. */
+const DOOMED = `${HEAD('Doomed', '1.0')}if ( file_exists( dirname( WP_CONTENT_DIR ) . '/doom' ) ) { undefined_function_of_doom(); }\n`;
+const MANY = 1_500;
+/** So many that their swap takes a while. */
+const EXTRA = 3_000;
+
+describe('backups of real WordPress', needs(...WORDPRESS), () => {
+  const host = new WordPressHost();
+  let app: TestApp;
+  let site: WordPress;
+  let privateKey: string;
+  const one = { site_id_or_domain: 0 };
+  let whole: Answer;
+
+  beforeAll(async () => {
+    await host.start();
+    const key = await generateKey();
+    privateKey = key.private_key;
+    site = await host.site('backups', { workers: 6, log: true });
+    site.trust(key.public_key);
+    furnish();
+    app = await testApp({
+      sites: 1,
+      realClock: true,
+      config: {
+        site_timeout_ms: 60_000,
+        direct_call_ms: 300_000,
+        site_backup_dir: join(tempFolder('real-backups'), 'repository'),
+      },
+    });
+    const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
+    one.site_id_or_domain = Number(await app.service.store.sites.add(row, Date.now(), () => []));
+    await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
+    await app.call('install-site-guard', one);
+    whole = (await app.call('back-up-site', one)).backups[0];
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    await closeTransport();
+    await host.close();
+  });
+
+  beforeEach(async () => {
+    rmSync(doom(), { force: true });
+    expect(await front()).toBe(200);
+  });
+
+  function furnish(): void {
+    site.write(
+      'plugins/mainwp-child/mainwp-child.php',
+      readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)),
+    );
+    site.write('plugins/doomed/doomed.php', DOOMED);
+    site.write('plugins/quiet/quiet.php', HEAD('Quiet', '1.0'));
+    site.activate('mainwp-child/mainwp-child.php', 'doomed/doomed.php', 'quiet/quiet.php');
+    const files: Record<string, string | Buffer> = {
+      'uploads/2026/photo of a 🦊 & "friends".jpg': bytes(3_000_000, 7),
+      'uploads/2026/empty.txt': '',
+      'uploads/a b/ä ö/x.txt': 'text\n',
+      'languages/de_DE.mo': bytes(20_000, 3),
+    };
+    for (let index = 0; index < MANY; index++) files[`uploads/many/${index}.txt`] = `file ${index}\n`;
+    site.writeAll(files);
+    sql(`
+      CREATE TABLE wp_nokey (a INT NULL, b VARBINARY(40), c TEXT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+      INSERT INTO wp_nokey VALUES (1, x'00FF10', 'eins'), (1, x'00FF10', 'eins'), (NULL, NULL, NULL), (3, '', '🦊');
+      CREATE TABLE wp_large (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(80) NOT NULL, data BLOB, made DATETIME(3),
+        twice BIGINT AS (id * 2) VIRTUAL, KEY name (name)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
+      INSERT INTO wp_large (id, name, data, made) SELECT seq, CONCAT('Zeile ', seq, ' 🦊'), UNHEX(SHA2(seq, 256)), '2026-01-01 10:00:00.123' + INTERVAL seq SECOND FROM seq_1_to_30000;
+      CREATE TABLE wp_pair (lang VARCHAR(20) COLLATE utf8mb4_general_ci NOT NULL, n INT NOT NULL, flag BIT(3), price DECIMAL(10,3), PRIMARY KEY (lang, n)) DEFAULT CHARSET=utf8mb4;
+      INSERT INTO wp_pair SELECT ELT(1 + seq % 5, 'de', 'DÄ', 'en', 'ß', 'ñ'), seq, seq % 8, seq / 7 FROM seq_1_to_5000;
+      CREATE TABLE wp_child (id INT PRIMARY KEY, of BIGINT UNSIGNED, CONSTRAINT to_large FOREIGN KEY (of) REFERENCES wp_large (id)) ENGINE=InnoDB;
+      INSERT INTO wp_child VALUES (1, 17), (2, NULL);
+      CREATE TABLE wp_old (id INT PRIMARY KEY, t VARCHAR(20)) ENGINE=MyISAM DEFAULT CHARSET=latin1;
+      INSERT INTO wp_old VALUES (1, 'Ã¤');
+      CREATE TABLE wp_none (id INT PRIMARY KEY);`);
+    site.wp(
+      "update_option( 'theme_mods_x', array( 'a' => \"li\\nne\", 'o' => (object) array( 'k' => '🦊' ) ) ); wp_insert_post( array( 'post_title' => 'Kept', 'post_status' => 'publish' ) );",
+    );
+  }
+
+  const sql = (statements: string) => host.query(`USE ${site.database}; ${statements}`);
+  const doom = () => join(site.content, '..', 'doom');
+  const front = () => visit(site.url).then(({ status }) => status);
+  const guard = () => clientOf(site, privateKey);
+  /** Files of wp-content without what belongs to Sitefleet. */
+  const files = () =>
+    Object.fromEntries(Object.entries(contents(site.content)).filter(([path]) => !/sitefleet|\/$/.test(path)));
+  const tables = () => sql('SHOW TABLES').split('\n').filter(Boolean);
+  /** The rows of every table and how it is made; without what a visit to a page stores, and names of constraints. */
+  const dump = () =>
+    Object.fromEntries(
+      tables().map((table) => {
+        const made = sql(`SHOW CREATE TABLE ${table}`)
+          .replace(/CONSTRAINT `\w+` /g, '')
+          .replace(/ AUTO_INCREMENT=\d+/, '');
+        const where =
+          table === 'wp_options' ? "WHERE option_name NOT LIKE '%transient%' AND option_name <> 'cron'" : '';
+        const columns = sql(
+          `SELECT GROUP_CONCAT('HEX(\`', COLUMN_NAME, '\`)' ORDER BY ORDINAL_POSITION) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '${site.database}' AND TABLE_NAME = '${table}'`,
+        ).trim();
+        return [table, `${made}\n${sql(`SELECT ${columns} FROM ${table} ${where}`).split('\n').sort().join('\n')}`];
+      }),
+    );
+  const restore = (input: object, backup_id = whole.backup_id) =>
+    app.call('restore-backup', { backup_id, confirm: true, ...input });
+
+  it('reads everything, and says how consistent it is', async () => {
+    expect(whole).toMatchObject({ changed_count: 0, consistency: 'best_effort' });
+    const { database } = await app.call('get-backup', { backup_id: whole.backup_id });
+    expect(database).toContainEqual({ name: 'wp_large', rows: 30_000, consistency: 'instant' });
+    expect(database).toContainEqual({ name: 'wp_old', rows: 1, consistency: 'best_effort' });
+    expect(await app.call('verify-backup', { backup_id: whole.backup_id })).toMatchObject({ sound: true });
+    expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+  });
+
+  it('a day later adds less than a twentieth of the bytes', async () => {
+    site.write('uploads/2026/new.txt', 'new\n');
+    site.wp("wp_insert_post( array( 'post_title' => 'New', 'post_status' => 'publish' ) );");
+    sql("UPDATE wp_large SET name = 'changed' WHERE id = 15000");
+    const [next] = (await app.call('back-up-site', one)).backups as Answer[];
+    expect(next?.added_bytes).toBeLessThan(whole.added_bytes * 0.05);
+    whole = next as Answer;
+  });
+
+  it('a destroyed site comes back equal by digest and by dump', async () => {
+    const before = { files: files(), tables: dump() };
+    for (const name of ['uploads', 'languages', 'plugins/quiet']) rmSync(join(site.content, name), { recursive: true });
+    site.write('plugins/doomed/doomed.php', HEAD('Doomed', '0.1'));
+    site.write('uploads/shell.php', '<?php evil();');
+    sql(
+      "DROP TABLE wp_child; DROP TABLE wp_nokey; TRUNCATE wp_posts; DELETE FROM wp_large WHERE id % 3 = 0; UPDATE wp_options SET option_value = 'hacked' WHERE option_name = 'blogname'; ALTER TABLE wp_pair DROP COLUMN price;",
+    );
+    const done = await restore({ what: 'site' });
+    expect(done).toMatchObject({ outcome: 'restored', findings: [], files_removed: 1 });
+    expect(files()).toEqual(before.files);
+    expect(dump()).toEqual(before.tables);
+    expect(await front()).toBe(200);
+    expect(await guard().backups().restoring()).toBeNull();
+    expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+  });
+
+  it('goes back when the restored site is unwell', async () => {
+    site.write('plugins/doomed/doomed.php', HEAD('Doomed', '2.0'));
+    sql("UPDATE wp_options SET option_value = 'later' WHERE option_name = 'blogname'");
+    const before = { files: files(), tables: dump() };
+    writeFileSync(doom(), '');
+    const plugin = await restore({ what: 'plugin', name: 'doomed' });
+    expect(plugin).toMatchObject({ outcome: 'taken_back' });
+    expect(plugin.findings.join(' ')).toContain('HTTP 500');
+    expect(files()).toEqual(before.files);
+    const all = await restore({ what: 'site' });
+    expect(all).toMatchObject({ outcome: 'taken_back' });
+    expect(files()).toEqual(before.files);
+    expect(dump()).toEqual(before.tables);
+    expect(await front()).toBe(200);
+  });
+
+  it('a kill while files are swapped leaves the old site, and a repeated call completes the restore', async () => {
+    await disturb();
+    const before = { files: files(), tables: dump() };
+    const call = restore({ what: 'site' }).catch((error: unknown) => error);
+    await reached(() => swappedFiles() > 20);
+    await killed();
+    await call;
+    expect(await front()).toBe(200);
+    expect(files()).toEqual(before.files);
+    expect(dump()).toEqual(before.tables);
+    expect(await restore({ what: 'site' })).toMatchObject({ outcome: 'restored' });
+    expect(files()['uploads/many/7.txt']).toBeDefined();
+    expect(sql("SELECT option_value FROM wp_options WHERE option_name = 'blogname'")).not.toContain('later');
+  });
+
+  it('a kill while the tables wait to be renamed leaves a whole site', async () => {
+    await disturb();
+    const before = { files: files(), tables: dump() };
+    const holder = host.hold(`USE ${site.database}; LOCK TABLES wp_nokey READ;`);
+    await reached(() => sql('SHOW OPEN TABLES WHERE In_use > 0').includes('wp_nokey'));
+    const call = restore({ what: 'site' }).catch((error: unknown) => error);
+    await reached(() => sql('SHOW PROCESSLIST').includes('RENAME TABLE'));
+    await killed();
+    await call;
+    await reached(async () => (await front()) === 200);
+    holder();
+    expect(files()).toEqual(before.files);
+    expect(dump()).toEqual(before.tables);
+    expect(await restore({ what: 'site' })).toMatchObject({ outcome: 'restored' });
+  });
+
+  it('a call that dies between the swap and the judgement is completed by the next one', async () => {
+    await disturb();
+    const plan = await app.call('restore-backup', { backup_id: whole.backup_id, what: 'site', dry_run: true });
+    expect(plan.files_added).toBe(MANY);
+    // As a process leaves it that dies right after the swap.
+    const job = 'ab'.repeat(16);
+    const client = guard().backups();
+    await client.stage(job, []);
+    await client.plan(job, 0, [['wp-content/uploads/2026/empty.txt', 'remove']]);
+    await client.swap(job);
+    await app.service.store.siteBackups.beginRestore(
+      {
+        site_id: one.site_id_or_domain,
+        job,
+        backup_id: String(whole.backup_id),
+        selection: JSON.stringify({ what: 'files', name: 'wp-content/uploads/2026/*' }),
+      },
+      Date.now(),
+    );
+    const done = await restore({ what: 'files', name: 'wp-content/uploads/2026/*' });
+    expect(done).toMatchObject({ outcome: 'restored' });
+    expect(await client.restoring()).toBeNull();
+    expect(await restore({ what: 'site' })).toMatchObject({ outcome: 'restored' });
+    expect(files()['uploads/2026/empty.txt']).toBeDefined();
+  });
+
+  /** Differs from the backup in many files and a table. */
+  async function disturb(): Promise<void> {
+    rmSync(join(site.content, 'uploads/many'), { recursive: true, force: true });
+    site.write('plugins/doomed/doomed.php', HEAD('Doomed', '2.0'));
+    for (let index = 0; index < EXTRA; index++) site.write(`uploads/extra/${index}.txt`, 'x');
+    sql("UPDATE wp_options SET option_value = 'later' WHERE option_name = 'blogname'");
+    expect(await front()).toBe(200);
+  }
+
+  function swappedFiles(): number {
+    const store = readdirSync(site.content).find((name) => name.startsWith('sitefleet-guard-')) ?? '';
+    const job = readdirSync(join(site.content, store)).find((name) => name.startsWith('restore-'));
+    return job === undefined ? 0 : readdirSync(join(site.content, store, job, 'o')).length;
+  }
+
+  async function killed(): Promise<void> {
+    site.stop();
+    await site.serve();
+  }
+});
+
+/** Waits for a state of the site. */
+async function reached(there: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await there())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Bytes that do not compress, the same in each run. */
+function bytes(length: number, seed: number): Buffer {
+  const all = Buffer.alloc(length);
+  for (let at = 0, state = seed; at < length; at++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    all[at] = state >>> 16;
+  }
+  return all;
+}
