@@ -277,6 +277,12 @@ approvals
     (await import('./approvals.js')).rules(readConfig(), preset, options),
   );
 
+const backups = program.command('backups').description('the repository of the backups of sites');
+backups
+  .command('recovery-sheet')
+  .description('print the key of the repository, without which no backup can be read')
+  .action(async () => (await import('./backups.js')).recoverySheet(readConfig()));
+
 const policies = program.command('policies').description('updates that are planned at set times');
 const policyId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 policies

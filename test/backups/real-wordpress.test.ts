@@ -7,7 +7,6 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
-import { on } from '../guard/gallery.js';
 import { clientOf, closeTransport, contents, visit } from '../guard/tools.js';
 import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
 import { bareSite } from '../support/bare-site.js';
@@ -104,7 +103,11 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
   const guard = () => clientOf(site, privateKey);
   /** Files of wp-content without what belongs to Sitefleet. */
   const files = () =>
-    Object.fromEntries(Object.entries(contents(site.content)).filter(([path]) => !/sitefleet|\/$/.test(path)));
+    Object.fromEntries(
+      Object.entries(contents(site.content))
+        .filter(([path]) => !/sitefleet|\/$/.test(path))
+        .map(([path, digest]) => [path.replace(/^\//, ''), digest]),
+    );
   const tables = () => sql('SHOW TABLES').split('\n').filter(Boolean);
   /** The rows of every table and how it is made; without what a visit to a page stores, and names of constraints. */
   const dump = () =>

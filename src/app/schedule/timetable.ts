@@ -6,6 +6,7 @@ import { dailyDigest } from '../../domain/alerts/mail/digest.js';
 import { sendMail } from '../../domain/alerts/mail/mail.js';
 import { runAudits } from '../../domain/audits/queue.js';
 import { backUpByClock } from '../../domain/backups/daily-backups.js';
+import { pruneBackups } from '../../domain/backups/retention.js';
 import { refreshAbandoned } from '../../domain/connection/abandoned.js';
 import { reportHealth, syncDueSites } from '../../domain/connection/maintenance.js';
 import { runToolJobs } from '../../domain/connection/tool-jobs.js';
@@ -184,6 +185,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Backs up the database to SITEFLEET_BACKUP_DIR once a day.',
     pattern: '0 25 * * * *',
     run: backUpByClock,
+  },
+  {
+    name: 'prune-backups',
+    about: 'Removes backups of sites past their time, and what no other one needs.',
+    pattern: '0 10 4 * * *',
+    run: pruneBackups,
   },
   {
     name: 'vulnerabilities',

@@ -47,6 +47,11 @@ export function createSiteBackups(db: Db, plain: Db) {
 
     find: (id: string) => db.one<BackupRow>(`SELECT ${COLUMNS} FROM backup WHERE id = ?`, [id]),
 
+    /** Ids of all sites that have any. */
+    async sites(): Promise<number[]> {
+      return (await db.all('SELECT DISTINCT site_id FROM backup')).map(({ site_id }) => Number(site_id));
+    },
+
     /** Newest first. */
     async list({ site_id, state }: BackupFilter, offset: number, limit: number) {
       const where = [
