@@ -160,6 +160,7 @@ class BackupWork {
     const others = listed.others.map(({ kind, name }) => ({ path: name, why: kind }));
     const left_out = [...listing.left_out, ...unreadable, ...others];
     const snapshot = await this.#store(files.all, tables, listed);
+    await this.#note();
     const facts: BackupFacts = {
       files: files.all.length,
       file_bytes: files.all.reduce((sum, { size }) => sum + size, 0),
@@ -175,7 +176,6 @@ class BackupWork {
       read_all: readAll,
       wordpress: this.#plugin.hello.wordpress,
     };
-    await this.#note();
     // First the snapshot: from then on a sweep keeps what it needs.
     await this.#repository.saveSnapshot(this.#row.id, snapshot);
     if (!(await siteBackups.finish(this.#row.id, this.alive, JSON.stringify(facts), this.#ctx.clock.now())))
@@ -212,7 +212,7 @@ class BackupWork {
       const page = await this.#plugin.site.manifest(after, { signal: this.#ctx.signal });
       files.push(...page.files);
       left_out.push(...page.left_out);
-      if (files.length > MAX_FILES)
+      if (files.length + left_out.length > MAX_FILES)
         throw new ServiceError('svc_backup_failed', `The site has more than ${MAX_FILES} files.`);
       if (page.next === after) throw new ServiceError('svc_backup_failed', 'The site does not list all its files.');
       after = page.next;
