@@ -377,7 +377,7 @@ class Sitefleet_Backup {
 	private static function key_of( $values, array $shape ): ?array {
 		if ( null === $values ) return null;
 		$good = is_array( $values ) && count( $values ) === count( $shape['key'] ?? array( '' ) );
-		foreach ( $good ? $values : array() as $value ) $good = $good && is_string( $value ) && preg_match( '/^([0-9a-f]{2}){0,3072}\z/', $value );
+		foreach ( $good ? $values : array() as $value ) $good = $good && is_string( $value ) && strlen( $value ) <= 6144 && preg_match( '/^(?:[0-9a-f]{2})*\z/', $value );
 		Sitefleet_Refusal::when( ! $good, 'bad_request', 'The ends of a range do not fit the key of its table.' );
 		return array_values( $values );
 	}

@@ -14,25 +14,32 @@ export function openBackupStorage(folder: string, store: Store, clock: Clock): B
     const known = await store.settings.secret(KEY);
     return String(known ?? (await store.settings.claimSecret(KEY, randomBytes(32).toString('hex'), clock.now())));
   };
-  const open = async () => {
+  const openWith = async (secret: string) => {
     // Loaded only if needed.
     const [{ openRepository }, { createSealer }, { folderBackend }] = await Promise.all([
       import('../store/backups/repository/repository.js'),
       import('../store/backups/repository/seal.js'),
       import('../store/backups/repository/folder.js'),
     ]);
-    const sealer = createSealer(Buffer.from(await key(), 'hex'));
+    const sealer = createSealer(Buffer.from(secret, 'hex'));
     return openRepository({ backend: folderBackend(folder), sealer, index: store.chunkIndex });
   };
   return {
     folder,
     key,
+    async useKey(secret) {
+      const repository = await openWith(secret);
+      await store.settings.write([{ key: KEY, value: secret, secret: true }], clock.now());
+      opened = Promise.resolve(repository);
+    },
     open: () => {
-      opened ??= open().catch((error: unknown) => {
-        // The next call tries again.
-        opened = undefined;
-        throw error;
-      });
+      opened ??= key()
+        .then(openWith)
+        .catch((error: unknown) => {
+          // The next call tries again.
+          opened = undefined;
+          throw error;
+        });
       return opened;
     },
   };

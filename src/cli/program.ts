@@ -282,6 +282,11 @@ backups
   .command('recovery-sheet')
   .description('print the key of the repository, without which no backup can be read')
   .action(async () => (await import('./backups.js')).recoverySheet(readConfig()));
+backups
+  .command('use-key')
+  .description('take over the repository of another installation, by the key of its recovery sheet')
+  .argument('<file>', 'a file with the key; "-" reads it from stdin')
+  .action(async (file: string) => (await import('./backups.js')).useKey(readConfig(), file));
 
 const policies = program.command('policies').description('updates that are planned at set times');
 const policyId = wholeNumber(1, Number.MAX_SAFE_INTEGER);

@@ -45,6 +45,8 @@ export interface WordPressOptions {
    * not affect others.
    */
   updates?: boolean;
+  /** PHP has a folder for temporary files, without which it reads no request of more than 16 KB. */
+  temporary?: boolean;
   /** All PHP messages, including deprecations, go to a file: see `complaints`. */
   log?: boolean;
   /** A single site of the same host whose database is copied: cheaper than WordPress' installer. */
@@ -79,7 +81,10 @@ export class WordPressHost {
   }
 
   query(statements: string): string {
-    return execFileSync('mariadb', ['--no-defaults', '-S', this.#socket, '-N', '-e', statements], { encoding: 'utf8' });
+    return execFileSync('mariadb', ['--no-defaults', '-S', this.#socket, '-N', '-e', statements], {
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    });
   }
 
   sql(statement: string): number | null {
@@ -150,6 +155,7 @@ export class WordPress {
   readonly #multisite: boolean;
   readonly #copied: boolean;
   readonly #workers: number;
+  readonly #temporary: boolean;
   readonly #log: string;
   readonly #compiled: string;
   #servers: ChildProcess[] = [];
@@ -164,6 +170,7 @@ export class WordPress {
     this.core = core;
     this.#copied = options.like !== undefined;
     this.#workers = options.workers ?? 4;
+    this.#temporary = options.temporary === true;
     this.#folder = folder;
     this.#port = port;
     this.#multisite = options.multisite === true;
@@ -240,7 +247,7 @@ export class WordPress {
    * `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never checks whether
    * a compiled file has changed, as on busy hosts.
    */
-  async serve({ timestamps = true, confined = false } = {}): Promise<void> {
+  async serve({ timestamps = true, confined = false, temporary = this.#temporary } = {}): Promise<void> {
     // Killed workers may still hold the port.
     await until(async () => !(await listens(this.#port)), 'the end of PHP');
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
@@ -250,7 +257,8 @@ export class WordPress {
       `opcache.validate_timestamps=${timestamps ? 1 : 0}`,
     ];
     const folders = [this.core, realpathSync(this.content), this.#folder].join(':');
-    const settings = [...limits, ...cache, ...(confined ? [`open_basedir=${folders}`] : [])];
+    const temp = temporary ? [`sys_temp_dir=${this.#compiled}`] : [];
+    const settings = [...limits, ...cache, ...temp, ...(confined ? [`open_basedir=${folders}`] : [])];
     const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
     const env = { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) };
     const place = { folder: this.#folder, root: this.core, port: this.#port, workers: this.#workers };

@@ -177,7 +177,7 @@ class BackupWork {
       wordpress: this.#plugin.hello.wordpress,
     };
     // First the snapshot: from then on a sweep keeps what it needs.
-    await this.#repository.saveSnapshot(this.#row.id, snapshot);
+    await this.#repository.saveSnapshot(this.#row.id, { ...snapshot, facts } satisfies Snapshot);
     if (!(await siteBackups.finish(this.#row.id, this.alive, JSON.stringify(facts), this.#ctx.clock.now())))
       throw this.#takenOver();
     return { backup_id: this.#row.id, facts };
@@ -273,7 +273,7 @@ class BackupWork {
     files: readonly BackedUpFile[],
     { tables }: TablesRead,
     { prefix, server }: { prefix: string; server: string },
-  ): Promise<Snapshot> {
+  ): Promise<Omit<Snapshot, 'facts'>> {
     const pages: string[] = [];
     for (let at = 0; at < files.length; at += PAGE_FILES)
       pages.push(await putFiles(this.#writer, files.slice(at, at + PAGE_FILES)));

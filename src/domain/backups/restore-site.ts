@@ -41,7 +41,8 @@ interface Restore {
 export async function restorableSite(ctx: Ctx, id: string, selection: Selection): Promise<LoadedSite> {
   checkSelection(selection);
   const { row } = await completeBackup(ctx, id);
-  const target = await loadNamed(ctx, row.site_id);
+  // By its address: another installation, whose backup it may be, has other ids.
+  const target = await loadNamed(ctx, row.site_url);
   requireWritable(target);
   return target;
 }

@@ -1,7 +1,7 @@
 /** Sends what is restored to the site: files and tables beside the live ones, each compared with its digest. */
 
 import { GuardFailure } from '../../outbound/guard/failure.js';
-import type { WrittenPart } from '../../outbound/guard/guards.js';
+import type { PlannedFile, WrittenPart } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Repository } from '../../store/backups/repository/types.js';
 import type { SiteBackup } from './plugin.js';
@@ -17,11 +17,13 @@ export interface SendParts {
   progress: (done: number, total: number) => void;
 }
 
-/** Entries of the plan in one request. */
+/** Entries of the plan in one request, of at most so many bytes. */
 const REQUEST_ENTRIES = 1_000;
+const ENTRIES_BYTES = 10_000;
 /** Bytes in one request, as long as the site takes so many; encoded it stays below the 1 MB of many web servers. */
 const REQUEST_BYTES = 600_000;
-const LEAST_BYTES = 32_000;
+/** Where PHP has no folder for temporary files it reads no request of more than 16 KB. */
+const LEAST_BYTES = 9_000;
 const REQUEST_FILES = 200;
 const ATTEMPTS = 3;
 /** Ranges of rows that are compared in one request. */
@@ -32,11 +34,25 @@ const TABLE_WEIGHT = 100_000;
 /** @throws ServiceError, GuardFailure or ChildFailure; what was sent stays beside the live site */
 export async function sendRestore(plan: RestorePlan, parts: SendParts): Promise<void> {
   const { job, site, signal } = parts;
-  for (let from = 0; from < plan.entries.length || from === 0; from += REQUEST_ENTRIES)
-    await site.plan(job, from, plan.entries.slice(from, from + REQUEST_ENTRIES), { signal });
+  for (let from = 0; from < plan.entries.length || from === 0; ) {
+    const entries = entriesFrom(plan.entries, from);
+    await site.plan(job, from, entries, { signal });
+    from += Math.max(entries.length, 1);
+  }
   const sender = new Sender(plan, parts);
   await sender.files();
   await sender.tables();
+}
+
+function entriesFrom(entries: readonly PlannedFile[], from: number): PlannedFile[] {
+  const part: PlannedFile[] = [];
+  let bytes = 0;
+  for (const entry of entries.slice(from, from + REQUEST_ENTRIES)) {
+    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (part.length > 0 && bytes > ENTRIES_BYTES) break;
+    part.push(entry);
+  }
+  return part;
 }
 
 class Sender {
@@ -83,7 +99,7 @@ class Sender {
       digests = await retried(() => site.write(job, group, { signal }));
     } catch (error) {
       if (!isTooLarge(error) || this.#most <= LEAST_BYTES) throw error;
-      this.#most = Math.max(LEAST_BYTES, Math.floor(this.#most / 4));
+      this.#most = LEAST_BYTES;
       for (const part of smaller(group, this.#most)) await this.#write(part);
       return;
     }
@@ -107,9 +123,7 @@ class Sender {
     const { job, site, signal, repository } = this.#parts;
     let name = await site.load(job, table.name, table.create, Buffer.alloc(0), { signal });
     for (const { chunk } of table.slices) {
-      if (chunk === null) continue;
-      for (const lines of linesOf(await repository.read(chunk), this.#most))
-        name = await site.load(job, table.name, null, lines, { signal });
+      if (chunk !== null) name = await this.#rows(table.name, await repository.read(chunk));
     }
     let left = table.slices.map(({ after, to, sha256 }) => ({ table: name, after, to, sha256 }));
     while (left.length > 0) {
@@ -118,6 +132,22 @@ class Sender {
         throw new ServiceError('svc_restore_failed', 'Rows arrived at the site damaged. Nothing was changed.');
       left = left.slice(slices.length);
     }
+  }
+
+  /** A request that did not arrive is sent again in smaller ones: PHP has seen nothing of it. */
+  async #rows(table: string, bytes: Buffer): Promise<string> {
+    const { job, site, signal } = this.#parts;
+    let name = '';
+    for (const lines of linesOf(bytes, this.#most)) {
+      try {
+        name = await site.load(job, table, null, lines, { signal });
+      } catch (error) {
+        if (!isTooLarge(error) || this.#most <= LEAST_BYTES) throw error;
+        this.#most = LEAST_BYTES;
+        name = await this.#rows(table, lines);
+      }
+    }
+    return name;
   }
 
   #advance(amount: number): void {
@@ -137,9 +167,9 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The web server refused the length of the request before PHP saw it. */
+/** The web server refuses requests of that length, or PHP cannot read them: then nobody has seen it. */
 function isTooLarge(error: unknown): boolean {
-  return error instanceof GuardFailure && error.code === 'no_guard' && error.statuses.includes(413);
+  return error instanceof GuardFailure && error.code === 'no_guard';
 }
 
 function smaller(group: readonly WrittenPart[], most: number): WrittenPart[][] {

@@ -49,6 +49,8 @@ export interface Snapshot {
   database: string;
   files: string[];
   tables: string[];
+  /** As they are in the database, which may be lost. */
+  facts: object;
 }
 
 /** Files in one chunk. */

@@ -154,6 +154,18 @@ export function createSiteBackups(db: Db, plain: Db) {
       return changes;
     },
 
+    /** Adds one that another installation has made, unless it is known; returns whether it was added. */
+    async adopt(
+      row: Pick<BackupRow, 'id' | 'site_id' | 'site_url' | 'started_at' | 'finished_at' | 'facts'>,
+    ): Promise<boolean> {
+      const { changes } = await db.run(
+        `INSERT INTO backup (id, site_id, site_url, state, started_at, alive_at, finished_at, facts)
+         VALUES (?, ?, ?, 'done', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+        [row.id, row.site_id, row.site_url, row.started_at, row.started_at, row.finished_at, row.facts],
+      );
+      return changes > 0;
+    },
+
     async checked(id: string, result: string, now: number): Promise<void> {
       await db.run('UPDATE backup SET checked_at = ?, checked = ? WHERE id = ?', [now, result, id]);
     },

@@ -91,4 +91,6 @@ export interface BackupStorage {
   open(): Promise<Repository>;
   /** The key, for the recovery sheet: 64 hex digits. It is a secret. */
   key(): Promise<string>;
+  /** Takes over a repository that was made with this key. @throws RepositoryError `wrong_key` */
+  useKey(key: string): Promise<void>;
 }

@@ -1,0 +1,19 @@
+/** Lists the backups of a repository that another installation has made. */
+
+import type { Ctx } from '../context.js';
+import { resolveSites } from '../sites/resolve.js';
+import type { Snapshot } from './snapshot.js';
+
+/** Adds the backups of the repository that are not known here; returns how many. They belong to the site of the same address. */
+export async function adoptBackups(ctx: Ctx): Promise<number> {
+  const repository = await ctx.backupStorage.open();
+  let adopted = 0;
+  for (const id of await repository.snapshots()) {
+    if ((await ctx.store.siteBackups.find(id)) !== undefined) continue;
+    const { site, started_at, finished_at, facts } = (await repository.snapshot(id)) as Snapshot;
+    const { sites } = await resolveSites(ctx, [site.url]);
+    const row = { id, site_id: sites[0]?.id ?? 0, site_url: site.url, started_at, finished_at };
+    if (await ctx.store.siteBackups.adopt({ ...row, facts: JSON.stringify(facts) })) adopted += 1;
+  }
+  return adopted;
+}
