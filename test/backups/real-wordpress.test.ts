@@ -3,7 +3,7 @@
  * back, and a kill at any moment leaves the old site or the new one.
  */
 
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
@@ -108,7 +108,7 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
         .filter(([path]) => !/sitefleet|\/$/.test(path))
         .map(([path, digest]) => [path.replace(/^\//, ''), digest]),
     );
-  const tables = () => sql('SHOW TABLES').split('\n').filter(Boolean);
+  const tables = () => sql("SHOW TABLES LIKE 'wp\\_%'").split('\n').filter(Boolean);
   /** The rows of every table and how it is made; without what WordPress stores by itself, and names of constraints. */
   const dump = () =>
     Object.fromEntries(
@@ -117,7 +117,9 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
           .replace(/CONSTRAINT `\w+` /g, '')
           .replace(/ AUTO_INCREMENT=\d+/, '');
         const where =
-          table === 'wp_options' ? "WHERE option_name NOT LIKE '%transient%' AND option_name NOT LIKE 'recovery\\_%' AND option_name <> 'cron'" : '';
+          table === 'wp_options'
+            ? "WHERE option_name NOT LIKE '%transient%' AND option_name NOT LIKE 'recovery\\_%' AND option_name <> 'cron'"
+            : '';
         const columns = sql(
           `SELECT GROUP_CONCAT('HEX(\`', COLUMN_NAME, '\`)' ORDER BY ORDINAL_POSITION) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '${site.database}' AND TABLE_NAME = '${table}'`,
         ).trim();
@@ -199,6 +201,7 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     const holder = host.hold(`USE ${site.database}; LOCK TABLES wp_nokey READ;`);
     await reached(() => sql('SHOW OPEN TABLES WHERE In_use > 0').includes('wp_nokey'));
     const call = restore({ what: 'site' }).catch((error: unknown) => error);
+    await reached(() => journal().includes('swapping'), call);
     await reached(() => sql('SHOW PROCESSLIST').includes('RENAME TABLE'), call);
     await killed();
     await call;
@@ -244,10 +247,17 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     expect(await front()).toBe(200);
   }
 
+  const store = () =>
+    join(site.content, readdirSync(site.content).find((name) => name.startsWith('sitefleet-guard-')) ?? '');
+  /** What the plugin has noted of a restore. */
+  const journal = () => {
+    const path = join(store(), 'backup.json');
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  };
+
   function swappedFiles(): number {
-    const store = readdirSync(site.content).find((name) => name.startsWith('sitefleet-guard-')) ?? '';
-    const job = readdirSync(join(site.content, store)).find((name) => name.startsWith('restore-'));
-    return job === undefined ? 0 : readdirSync(join(site.content, store, job, 'o')).length;
+    const job = readdirSync(store()).find((name) => name.startsWith('restore-'));
+    return job === undefined ? 0 : readdirSync(join(store(), job, 'o')).length;
   }
 
   async function killed(): Promise<void> {
