@@ -71,9 +71,7 @@ export type Restorable = (typeof RESTORABLE)[number];
 /** What is restored, and its name: a plugin's folder, a table, or a pattern of paths. */
 export const restoreSelection = () => ({
   what: z.enum(RESTORABLE).describe('What to restore.'),
-  name: token(400)
-    .optional()
-    .describe("plugin: its folder. table: its name. files: a pattern such as 'wp-content/uploads/2026/*'."),
+  name: token(400).optional().describe("A plugin's folder, a table, or a pattern: 'wp-content/uploads/2026/*'."),
 });
 
 export const restoreResult = once(() =>
@@ -91,7 +89,7 @@ export const restoreResult = once(() =>
     bytes: z.number().describe('To send to the site.'),
     tables: z.array(z.string()),
     examples: z.array(z.string()),
-    kept: z.array(z.string()).describe('Differ, but are never put back: what loads before the plugin.'),
+    kept: z.array(z.string()).describe('Differ, but are never restored: what loads before the plugin.'),
     kept_count: counted(),
     findings: z.array(z.string()).describe('What is wrong with the site.'),
     warnings: z.array(z.string()),

@@ -16,6 +16,7 @@ export const JOB_TYPES = [
   'extension',
   'undo',
   'backup',
+  'restore',
 ] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 

@@ -2,7 +2,7 @@
 
 import type { JobType } from '../../schemas/job.js';
 import type { HandlerOf, JobHandler } from '../domain/actions/handler.js';
-import { backupHandler } from '../domain/backups/handler.js';
+import { backupHandler, restoreHandler } from '../domain/backups/handler.js';
 import {
   checkHandler,
   disconnectHandler,
@@ -27,6 +27,7 @@ const JOB_HANDLERS = {
   unsuspend: unsuspendHandler,
   undo: undoHandler,
   backup: backupHandler,
+  restore: restoreHandler,
 } as const satisfies Record<JobType, object>;
 
 /** The handler of a stored job, whose parameters were written for this type. */

@@ -18,7 +18,7 @@ export async function recoverySheet(config: Config): Promise<void> {
 Folder    ${folder}
 Key       ${key.match(/.{8}/g)?.join(' ')}
 
-Whoever has this key and the folder can read every backup. Without the key nobody can, not even Sitefleet.
+Anyone who has this key and the folder can read every backup. Without the key nobody can, not even Sitefleet.
 Another installation reads them after: sitefleet backups use-key FILE`);
   say('Keep it apart from the backups: on paper, or in a password manager.');
 }

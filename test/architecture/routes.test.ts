@@ -334,6 +334,8 @@ describe('the interface description', () => {
           of(`/sites/{id_or_domain}/${action}`),
         ),
         'POST /sites/{id_or_domain}/safe-update',
+        'POST /sites/{id_or_domain}/backups',
+        'POST /backups/{backup_id}/restore',
         ...['plugins', 'themes'].map((kind) => `DELETE /sites/{id_or_domain}/${kind}/delete`),
         ...['wp', 'plugins', 'themes', 'translations'].flatMap((type) => of(`/updates/{id_or_domain}/update/${type}`)),
       ].sort(),

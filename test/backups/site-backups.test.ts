@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type BackupState, putFile } from '../../src/demo/guard/backup.js';
+import { putFile } from '../../src/demo/guard/backup.js';
+import type { BackupState } from '../../src/demo/guard/types.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import { tempFolder } from '../support/cleanup.js';
 

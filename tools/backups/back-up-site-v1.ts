@@ -10,6 +10,7 @@ export default defineOperation({
   title: 'Back up sites',
   about:
     'Backs up files and tables of sites that have the guard; only what changed since the last backup is read. Repeating it goes on with one that was interrupted.',
+  instructions: 'Over 200 sites: a job.',
   effect: 'write',
   change: 'refresh',
   idempotent: false,

@@ -1,7 +1,8 @@
 import { backupId, restoreResult, restoreSelection } from '../../schemas/backup.js';
 import { confirmation } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { previewRestore, restorableSite, restoreBackup } from '../../src/domain/backups/restore-site.js';
+import { restoreNow } from '../../src/domain/backups/handler.js';
+import { previewRestore, restorableSite } from '../../src/domain/backups/restore-site.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
 import { siteAddress } from '../../src/domain/sites/urls.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -31,5 +32,5 @@ export default defineOperation({
 
   preview: ({ backup_id, what, name }, ctx) => previewRestore(ctx, backup_id, { what, name }),
 
-  handle: ({ backup_id, what, name }, ctx) => restoreBackup(ctx, backup_id, { what, name }),
+  handle: ({ backup_id, what, name }, ctx) => restoreNow(ctx, backup_id, { what, name }),
 });

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { DemoSite } from '../site.js';
+import type { BackupState, Restore, StoredFile } from './types.js';
 
 type Fields = Record<string, unknown>;
 
@@ -10,34 +11,6 @@ export const BACKUP_ACTIONS = new Set([
   ...['manifest', 'read', 'digest', 'tables', 'rows'],
   ...['restoring', 'stage', 'plan', 'write', 'load', 'swap', 'back', 'finish'],
 ]);
-
-interface StoredFile {
-  bytes: Buffer;
-  time: number;
-  inode: number;
-}
-
-interface Restore {
-  id: string;
-  phase: 'staging' | 'swapped';
-  tables: string[];
-  entries: [string, string][];
-  written: Map<number, Buffer>;
-  loaded: Map<string, string[]>;
-  before: { files: Map<string, StoredFile>; tables: Map<string, string[]> } | null;
-}
-
-/** What the plugin for backups finds on a simulated site. Tests change it. */
-export interface BackupState {
-  version: string;
-  files: Map<string, StoredFile>;
-  /** Rows as the plugin sends them, without line ends, by table; the first cell is the key. */
-  tables: Map<string, string[]>;
-  restore: Restore | null;
-  /** Bytes that were read from files. */
-  read: number;
-  inode: number;
-}
 
 const PAGE = 500;
 const MAX_READ = 2 * 1024 * 1024;

@@ -2,7 +2,6 @@
 
 import type { Harm } from '../faults.js';
 import type { UpdateOffer } from '../state.js';
-import type { BackupState } from './backup.js';
 
 export type ItemKind = 'plugin' | 'theme';
 
@@ -48,6 +47,34 @@ export interface RecordedFault {
   cron: boolean;
   restored: string | null;
   waited: string | null;
+}
+
+export interface StoredFile {
+  bytes: Buffer;
+  time: number;
+  inode: number;
+}
+
+export interface Restore {
+  id: string;
+  phase: 'staging' | 'swapped';
+  tables: string[];
+  entries: [string, string][];
+  written: Map<number, Buffer>;
+  loaded: Map<string, string[]>;
+  before: { files: Map<string, StoredFile>; tables: Map<string, string[]> } | null;
+}
+
+/** What the plugin for backups finds on a simulated site. Tests change it. */
+export interface BackupState {
+  version: string;
+  files: Map<string, StoredFile>;
+  /** Rows as the plugin sends them, without line ends, by table; the first cell is the key. */
+  tables: Map<string, string[]>;
+  restore: Restore | null;
+  /** Bytes that were read from files. */
+  read: number;
+  inode: number;
 }
 
 export interface GuardState {

@@ -183,7 +183,7 @@ class BackupWork {
     return { backup_id: this.#row.id, facts };
   }
 
-  /** The last backup; null if it cannot be read any more: then everything is read anew. */
+  /** The last backup; null if it cannot be read any more: then everything is read again. */
   async #earlier(id: string): Promise<{ began: number; files: BackedUpFile[]; tables: BackedUpTable[] } | null> {
     try {
       const snapshot = (await this.#repository.snapshot(id)) as Snapshot;
@@ -260,7 +260,7 @@ class BackupWork {
       found.set(read.file.path, read.file);
       bytes += read.bytes;
       if (read.unstable) unstable.push(read.file.path);
-      // One that is still changing is read again by whoever goes on.
+      // One that is still changing is read again by the next process.
       else fresh.push(read.file);
       this.#ctx.progress({ done: found.size, total: listing.length, message: this.#target.site.url });
       if (fresh.length >= NOTED_FILES || bytes - noted >= NOTED_BYTES) await note();

@@ -1,4 +1,4 @@
-/** Plans a restore: what of a backup differs from the site as it is, and what is put back of it. */
+/** Plans a restore: what of a backup differs from the site as it is, and what of it is restored. */
 
 import type { Restorable } from '../../../schemas/backup.js';
 import type { PlannedFile, SiteFile } from '../../outbound/guard/guards.js';
@@ -24,7 +24,7 @@ export interface RestorePlan {
   removed: number;
   /** Bytes of the files that are put. */
   bytes: number;
-  /** Files that differ and are never put back. */
+  /** Files that differ and are never restored. */
   kept: string[];
 }
 
@@ -35,7 +35,7 @@ const DROP_INS =
   /^(advanced-cache|db|db-error|fatal-error-handler|install|maintenance|object-cache|php-error|sunrise)\.php$/;
 const STEERS = /(^|\/)(\.htaccess|\.user\.ini|php\.ini)$/;
 
-/** Whether a file may be put back: one of wp-content that loads after the plugin for backups. */
+/** Whether a file may be restored: one of wp-content that loads after the plugin for backups. */
 export function maySwap(path: string): boolean {
   const inside = /^wp-content\/(?!mu-plugins\/|\.?sitefleet-)(.+)$/.exec(path)?.[1];
   return inside !== undefined && !DROP_INS.test(inside) && !STEERS.test(path);

@@ -227,7 +227,7 @@ function resultOf(
   const { what, name } = selection;
   const examples = entries
     .slice(0, NAMED)
-    .map(([path, how]) => `${how === 'put' ? 'put back' : 'remove'}: ${pathText(path)}`);
+    .map(([path, how]) => `${how === 'put' ? 'restore' : 'remove'}: ${pathText(path)}`);
   return {
     backup_id: row.id,
     site_id: site.id,

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { GuardShapeError } from './answers.js';
-import type { GuardCallOptions } from './client.js';
+import type { GuardCallOptions } from './call-options.js';
 import { isObject } from './protocol.js';
 
 const compress = promisify(deflateRaw);
@@ -208,7 +208,7 @@ export class BackupClient {
     return this.#ask('swap', { job }, restoringOf, options);
   }
 
-  /** Puts back what was replaced. */
+  /** Rolls back to what was replaced. */
   back(job: string, options?: GuardCallOptions): Promise<Restoring | null> {
     return this.#ask('back', { job }, restoringOf, options);
   }

@@ -27,6 +27,7 @@ import {
   tokenOf,
 } from './answers.js';
 import { BackupClient } from './backup-client.js';
+import type { GuardCallOptions } from './call-options.js';
 import { GuardFailure } from './failure.js';
 import {
   lookHeaders,
@@ -49,12 +50,6 @@ export interface GuardParts {
   userAgent: string;
   /** Unix milliseconds. */
   now: () => number;
-}
-
-export interface GuardCallOptions {
-  signal?: AbortSignal | undefined;
-  /** For the whole call, over all addresses. */
-  timeoutMs?: number | undefined;
 }
 
 /**

@@ -231,6 +231,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   fleet: 'The whole fleet: what needs attention, sites by any filter, updates by item.',
   actions: 'The log of everything done through Sitefleet.',
   approvals: 'Changes that wait for the approval of a person.',
+  backups: 'Backups of sites: made, verified, restored.',
   guidance: 'What to watch out for before sites are changed.',
   jobs: 'Progress of queued work.',
   clients: 'Clients and their sites.',

@@ -18,6 +18,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'delete-site-themes': 'DELETE /v2/sites/{id_or_domain}/themes/delete',
   'delete-time-task': 'DELETE /v2/time-tracker/tasks/{task_id}/delete',
   'disconnect-site': 'POST /v2/sites/{id_or_domain}/disconnect',
+  'get-backup': 'GET /v2/backups/{backup_id}',
   'get-batch-job-status': 'GET /v2/jobs/{job_id}',
   'get-client': 'GET /v2/clients/{id_or_email}',
   'get-rollout': 'GET /v2/rollouts/{rollout_id}',
@@ -30,6 +31,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'lift-quarantine': 'DELETE /v2/quarantine',
   'list-actions': 'GET /v2/actions',
   'list-approvals': 'GET /v2/approvals',
+  'list-backups': 'GET /v2/backups',
   'list-clients': 'GET /v2/clients',
   'list-comments': 'GET /v2/comments',
   'list-guidance': 'GET /v2/guidance',
@@ -49,6 +51,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'plan-updates': 'POST /v2/updates/plans',
   'reconnect-site': 'POST /v2/sites/{id_or_domain}/reconnect',
   'remove-site-guard': 'DELETE /v2/sites/{id_or_domain}/guard',
+  'restore-backup': 'POST /v2/backups/{backup_id}/restore',
   'roll-back': 'POST /v2/sites/{id_or_domain}/rollback',
   'safe-update-site': 'POST /v2/sites/{id_or_domain}/safe-update',
   'search-changes': 'GET /v2/fleet/changes',
@@ -60,6 +63,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'update-cost': 'POST /v2/costs/{cost_id}/edit',
   'update-site': 'POST /v2/sites/{id_or_domain}/edit',
   'update-time-task': 'PUT /v2/time-tracker/tasks/{task_id}/edit',
+  'verify-backup': 'POST /v2/backups/{backup_id}/verify',
   'withdraw-approval': 'POST /v2/approvals/{approval_id}/withdraw',
 };
 

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const GRACE_MS = 24 * HOUR_MS;
 
 /**
- * Removes packs that no snapshot needs, in two steps. The first marks them; a backup stores anew what only marked packs
+ * Removes packs that no snapshot needs, in two steps. The first marks them; a backup stores again what only marked packs
  * have. The second, at the next sweep, removes what was marked long enough ago and is still not needed, unless a backup
  * is under way that began before the mark: it may have found its chunks there.
  */

@@ -87,7 +87,7 @@ function createWriter({ backend, sealer, index }: RepositoryParts): ChunkWriter 
   let waiting = new Set<string>();
   /** Known to be stored: looked up once. */
   const stored = new Set<string>();
-  let [added, flushes] = [0, 0];
+  let added = 0;
 
   const flush = async () => {
     if (pack.chunks.length > 0) {
@@ -101,7 +101,6 @@ function createWriter({ backend, sealer, index }: RepositoryParts): ChunkWriter 
       pack = new PackWriter();
       waiting = new Set();
     }
-    flushes += 1;
   };
 
   return {
@@ -120,9 +119,6 @@ function createWriter({ backend, sealer, index }: RepositoryParts): ChunkWriter 
     flush,
     get added() {
       return added;
-    },
-    get flushes() {
-      return flushes;
     },
   };
 }

@@ -20,8 +20,6 @@ export interface ChunkWriter {
   flush(): Promise<void>;
   /** Bytes that packs written by this writer take. */
   readonly added: number;
-  /** Calls of `flush` so far, by itself or by its caller: all that was put before is stored. */
-  readonly flushes: number;
 }
 
 export interface Repository {

@@ -14,7 +14,8 @@ import { int } from '../../../../schemas/common.js';
 import { z } from '../../../../schemas/zod.js';
 import { backUpOne } from '../../../domain/backups/back-up-sites.js';
 import { getBackup, listBackups } from '../../../domain/backups/backups.js';
-import { previewRestore, restoreBackup } from '../../../domain/backups/restore-site.js';
+import { restoreNow } from '../../../domain/backups/handler.js';
+import { previewRestore } from '../../../domain/backups/restore-site.js';
 import { verifyBackup } from '../../../domain/backups/verify.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { flag, paging, text } from '../params.js';
@@ -92,7 +93,7 @@ export const backups: readonly Route[] = [
           field: 'confirm',
           advice: 'Send dry_run to see the plan, then confirm.',
         });
-      const data = await restoreBackup(ctx, backup_id, { what, name });
+      const data = await restoreNow(ctx, backup_id, { what, name });
       return { message: data.outcome === 'taken_back' ? 'The restore was taken back.' : 'Restored.', data };
     },
   }),
