@@ -84,6 +84,7 @@ function checkDescriptions() {
     'dist/docs/index.html',
     ...['brief', 'job', 'update'].map((view) => `dist/apps/${view}.html`),
     'php/exporter.php',
+    'php/sitefleet-backup.php',
     'php/sitefleet-guard.php',
   ])
     assert.ok(files.includes(file), `${file} is in the package`);

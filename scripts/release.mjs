@@ -71,6 +71,7 @@ function copyAssets() {
   }
   for (const path of [
     'php/exporter.php',
+    'php/sitefleet-backup.php',
     'php/sitefleet-guard.php',
     'README.md',
     'CHANGELOG.md',

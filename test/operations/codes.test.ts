@@ -396,6 +396,14 @@ describe('safe updates', () => {
     });
   });
 
+  it.each(having(names, 'svc_backup_not_found'))('%s', async (name) => {
+    expect((await refused(name, 'svc_backup_not_found', await wellFormed(app, name))).field).toBe('backup_id');
+  });
+
+  it('back-up-site', async () => {
+    await refused('back-up-site', 'svc_invalid_input', { site_id_or_domain: 1, site_ids_or_domains: [2] });
+  });
+
   it('lift-quarantine', async () => {
     const version = { type: 'plugin', slug: 'a/a.php', version: '1.0' };
     expect((await refused('lift-quarantine', 'svc_quarantine_not_found', version)).field).toBe('version');

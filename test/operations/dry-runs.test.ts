@@ -248,7 +248,7 @@ const PROMISES: Record<string, Promised> = {
 const previewed = operations.filter(({ input }) => 'dry_run' in input().shape);
 
 it('covers every operation that has a dry_run', () => {
-  const elsewhere = ['run-updates', 'update-all', 'safe-update-site', 'retry-run'];
+  const elsewhere = ['run-updates', 'update-all', 'safe-update-site', 'retry-run', 'restore-backup'];
   expect(previewed.map(({ id }) => id.slice('svc/'.length, -'-v1'.length)).sort()).toEqual(
     [...Object.keys(PROMISES), ...elsewhere].sort(),
   );

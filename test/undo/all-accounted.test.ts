@@ -76,6 +76,7 @@ describe('every operation that changes something', () => {
     // Each of these calls found nothing to do, or was a preview.
     expect([...unlogged].sort()).toEqual([
       'delete-site-themes',
+      'restore-backup',
       'retry-run',
       'safe-update-site',
       'start-rollout',

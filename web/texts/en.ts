@@ -697,6 +697,8 @@ export const en = {
       unsuspend: 'Lift suspension',
       extension: 'Plugins and themes',
       undo: 'Undo',
+      backup: 'Backup',
+      restore: 'Restore',
       destroy_sessions: 'End administrator sessions',
       renew_connections: 'Renew connections',
       disconnect_all_sites: 'Disconnect all sites',
