@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { putFile } from '../../src/demo/guard/backup.js';
 import type { BackupState } from '../../src/demo/guard/types.js';
+import { adoptBackups } from '../../src/domain/backups/adopt.js';
+import { pruneBackups } from '../../src/domain/backups/retention.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import { tempFolder } from '../support/cleanup.js';
 
@@ -214,5 +216,125 @@ describe('a restore', () => {
         .update(JSON.stringify(rowsOf(state)))
         .digest('hex'),
     ).toHaveLength(64);
+  });
+});
+
+describe('what goes wrong', () => {
+  it('an interrupted backup goes on where it ended, and is listed meanwhile', async () => {
+    await app.call('back-up-site', SITE);
+    const state = stateOf(0);
+    const large = 'z'.repeat(70 * 1024);
+    for (let index = 0; index < 1_200; index++)
+      putFile(
+        state,
+        `wp-content/uploads/large/${String(index).padStart(4, '0')}.txt`,
+        Buffer.from(`${index} ${large}`),
+        later() - 60,
+      );
+    app.clock.move(3_600_000);
+    const site = app.site(0);
+    // Reading ends when most of it is done.
+    state.stopsAfter = state.read + 70 * 1024 * 1024;
+    const error = await app.fail('back-up-site', SITE);
+    expect(error).toMatchObject({ code: 'svc_backup_failed', data: { reason: 'busy' } });
+    expect((await app.call('list-backups', { ...SITE, per_page: 1 })).items[0]).toMatchObject({ state: 'interrupted' });
+    delete state.stopsAfter;
+    const before = state.read;
+    const [view] = (await app.call('back-up-site', SITE)).backups;
+    expect(site.guard).not.toBeNull();
+    expect(view).toMatchObject({ files: state.files.size });
+    expect(state.read - before).toBeLessThan(30 * 1024 * 1024);
+    const { items } = await app.call('list-backups', SITE);
+    expect(items.map((one: { state: string }) => one.state)).toEqual(['done', 'done']);
+    expect(await app.call('verify-backup', { backup_id: view.backup_id, percent: 5 })).toMatchObject({ sound: true });
+  });
+
+  it('a repository of another key is refused, and nothing is written into it', async () => {
+    await app.call('back-up-site', SITE);
+    const files = packs();
+    const other = await checkedApp({ sites: 1, config: { site_backup_dir: folder } });
+    await other.connectAll(1);
+    await other.call('install-site-guard', SITE);
+    const error = await other.fail('back-up-site', SITE);
+    expect(error).toMatchObject({ code: 'svc_backup_storage', data: { reason: 'wrong_key' } });
+    expect(error.message).toContain('another key');
+    expect(packs()).toEqual(files);
+  });
+
+  it('another installation takes the repository over by its key, with all backups', async () => {
+    const { backup_id } = await app.call('back-up-site', SITE);
+    const key = await app.ctx().backupStorage.key();
+    const other = await checkedApp({ sites: 1, config: { site_backup_dir: folder } });
+    await other.connectAll(1);
+    const ctx = other.ctx();
+    await ctx.backupStorage.useKey(key);
+    expect(await (await ctx.backupStorage.open()).rebuildIndex()).toMatchObject({ damage: [] });
+    expect(await adoptBackups(ctx)).toBe(1);
+    expect(await adoptBackups(ctx)).toBe(0);
+    expect(await other.call('verify-backup', { backup_id })).toMatchObject({ sound: true, tables_read: 3 });
+  });
+
+  it('backups past their time go, and with them what no other one needs; what is kept stays sound', async () => {
+    const day = 24 * 3_600_000;
+    const made: string[] = [];
+    for (let at = 0; at < 12; at++) {
+      const state = at === 0 ? null : stateOf(0);
+      if (state !== null) putFile(state, UPLOAD, Buffer.from(`of day ${at} `.repeat(2_000)), later());
+      made.push(String((await app.call('back-up-site', SITE)).backup_id));
+      app.clock.move(day);
+    }
+    const count = packs().length;
+    expect(await pruneBackups(app.ctx())).toContain('removed');
+    const { items } = await app.call('list-backups', SITE);
+    const left = items.map((one: { backup_id: string }) => one.backup_id);
+    expect(left).toEqual(expect.arrayContaining(made.slice(-7)));
+    expect(left.length).toBeLessThan(made.length);
+    // Marked first, removed a day later.
+    expect(packs()).toHaveLength(count);
+    app.clock.move(2 * day);
+    await pruneBackups(app.ctx());
+    expect(packs().length).toBeLessThan(count);
+    for (const backup_id of left) expect(await app.call('verify-backup', { backup_id })).toMatchObject({ sound: true });
+    // The same contents are stored again, as what had them is gone.
+    expect(await app.call('back-up-site', SITE)).toMatchObject({ total_errors: 0 });
+  });
+
+  it('a sweep spares what a backup under way may have found, until that is given up', async () => {
+    const hour = 3_600_000;
+    const first = await app.call('back-up-site', SITE);
+    const { siteBackups } = app.service.store;
+    await siteBackups.begin({ id: 'backup_x', site_id: 2, site_url: 'http://x/' }, app.clock.now(), 0);
+    // Nothing needs its packs any more, but what is under way.
+    await (await app.ctx().backupStorage.open()).removeSnapshot(String(first.backup_id));
+    await siteBackups.remove(String(first.backup_id));
+    const count = packs().length;
+    for (let sweep = 0; sweep < 2; sweep++) {
+      app.clock.move(sweep === 0 ? 1_000 : 25 * hour);
+      await pruneBackups(app.ctx());
+      expect(packs()).toHaveLength(count);
+    }
+    // A backup that begins now takes nothing from them.
+    const second = await app.call('back-up-site', SITE);
+    app.clock.move(30 * hour);
+    await pruneBackups(app.ctx());
+    expect(packs().length).toBeLessThanOrEqual(count);
+    expect(await app.call('verify-backup', { backup_id: second.backup_id })).toMatchObject({ sound: true });
+  });
+
+  it('many sites are a job, which says how each fared', async () => {
+    const queued = await checkedApp({
+      sites: 3,
+      jobs: false,
+      config: { site_backup_dir: join(folder, 'many'), batch_threshold: 2 },
+    });
+    await queued.connectAll(3);
+    for (const id of [1, 2]) await queued.call('install-site-guard', { site_id_or_domain: id });
+    const answer = await queued.call('back-up-site', { site_ids_or_domains: [1, 2, 3] });
+    expect(answer).toMatchObject({ queued: true, sites_queued: 3 });
+    expect(answer.job_id).toMatch(/^backup_/);
+    await queued.drain();
+    const status = await queued.call('get-batch-job-status', { job_id: answer.job_id });
+    expect(status).toMatchObject({ succeeded: 2, failed: 1, errors: [{ site_id: 3, code: 'svc_guard_unavailable' }] });
+    expect((await queued.call('list-backups', { state: 'done' })).total).toBe(2);
   });
 });

@@ -143,6 +143,7 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
   guard.armed = guard.armed.filter(({ until }) => until > now);
   guard.actions.push(action);
   if (guard.backup !== null && BACKUP_ACTIONS.has(action)) {
+    if (action === 'read' && guard.backup.read > (guard.backup.stopsAfter ?? Infinity)) throw new Refusal('busy');
     const answer = actOnBackup(guard.backup, action, asked);
     if (answer === undefined) throw new Refusal('bad_request');
     return answer;

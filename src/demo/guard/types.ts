@@ -72,8 +72,9 @@ export interface BackupState {
   /** Rows as the plugin sends them, without line ends, by table; the first cell is the key. */
   tables: Map<string, string[]>;
   restore: Restore | null;
-  /** Bytes that were read from files. */
+  /** Bytes that were read from files, and after how many no more can be read. */
   read: number;
+  stopsAfter?: number;
   inode: number;
 }
 
