@@ -117,6 +117,9 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   /** `previous_version`: the guard version before a renewal. */
   'site.guard_installed': { version: string; previous_version: string | null; login_allowed: boolean };
   'site.guard_removed': NoFacts;
+  'site.backed_up': { backup_id: string };
+  /** `what`: the site, or a part of it in words. */
+  'site.restored': { backup_id: string; what: string; taken_back: boolean };
 } & {
   'site.added': { url: string };
   'site.updated': { fields: string[] };

@@ -122,7 +122,7 @@ const FACTS = {
   backups: {
     label: 'Backups',
     description: 'Back up sites, verify the backups, and restore from them.',
-    max_tokens: 1300,
+    max_tokens: 1000,
     optional: true,
   },
 } as const satisfies Record<string, ToolsetFacts>;

@@ -213,6 +213,12 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
     new_version: version,
   }),
   'site.guard_removed': site('guard-removed'),
+  'site.backed_up': ({ backup_id }) => ({ context: 'site', action: 'backed-up', detail: backup_id }),
+  'site.restored': ({ backup_id, what, taken_back }) => ({
+    context: 'site',
+    action: taken_back ? 'restore-taken-back' : 'restored',
+    detail: `${what}, from ${backup_id}`,
+  }),
   'site.audits_chosen': ({ fields }) => ({
     context: 'audit',
     action: 'updated',

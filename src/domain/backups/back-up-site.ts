@@ -180,6 +180,8 @@ class BackupWork {
     await this.#repository.saveSnapshot(this.#row.id, { ...snapshot, facts } satisfies Snapshot);
     if (!(await siteBackups.finish(this.#row.id, this.alive, JSON.stringify(facts), this.#ctx.clock.now())))
       throw this.#takenOver();
+    const event = { site_id: this.#target.site.id, facts: { backup_id: this.#row.id } };
+    this.#ctx.events.emit({ name: 'site.backed_up', ...event });
     return { backup_id: this.#row.id, facts };
   }
 

@@ -26,7 +26,9 @@ export const SOUND = 'sound';
 export async function listBackups(ctx: Ctx, input: ListInput): Promise<z.input<ReturnType<typeof backupList>>> {
   const { site_id_or_domain, state, page, per_page } = input;
   const site = site_id_or_domain === undefined ? undefined : (await loadNamed(ctx, site_id_or_domain)).site;
-  const filter = { site_id: site?.id, state: state === 'interrupted' ? 'running' : state };
+  const running = state === 'running' || state === 'interrupted';
+  const alive = running ? { since: ctx.clock.now() - SILENT_MS, not: state === 'interrupted' } : undefined;
+  const filter = { site_id: site?.id, state: running ? 'running' : state, alive };
   const { rows, total } = await ctx.store.siteBackups.list(filter, (page - 1) * per_page, per_page);
   return { items: rows.map((row) => itemOf(row, ctx.clock.now())), page, per_page, total };
 }

@@ -70,7 +70,13 @@ export function backupError(error: unknown, siteId: number, otherwise: ErrorCode
       data: { site_id: siteId, reason: problem.kind },
       cause: error,
     });
-  if (error instanceof GuardFailure && !['no_guard', 'clock', 'other_site', 'replayed'].includes(error.code))
+  if (error instanceof GuardFailure && error.code === 'no_guard')
+    return new ServiceError('svc_guard_unavailable', `The guard of site ${siteId} did not answer.`, {
+      advice: 'Try again: what was begun is continued, or taken back.',
+      data: { site_id: siteId },
+      cause: error,
+    });
+  if (error instanceof GuardFailure && !['clock', 'other_site', 'replayed'].includes(error.code))
     return new ServiceError(otherwise, `Site ${siteId}: ${siteSays(error.message)}`, {
       advice: 'Fix the cause on the site, then try again.',
       data: { site_id: siteId, reason: error.code },

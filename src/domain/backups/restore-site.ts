@@ -183,6 +183,16 @@ async function judge(restore: Restore, job: string, before: readonly Finding[]):
   );
   // A row that stays lets the next call remove what this one could not.
   if (finished) await ctx.store.siteBackups.endRestore(target.site.id, job);
+  const { what, name } = restore.selection;
+  ctx.events.emit({
+    name: 'site.restored',
+    site_id: target.site.id,
+    facts: {
+      backup_id: restore.row.id,
+      what: name === undefined ? what : `${what} ${pathText(name)}`,
+      taken_back: worse.length > 0,
+    },
+  });
   await syncAfterRollBack(ctx, target);
   return {
     outcome: worse.length > 0 ? 'taken_back' : 'restored',

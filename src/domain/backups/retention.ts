@@ -54,7 +54,7 @@ export async function pruneBackups(ctx: Ctx): Promise<string> {
     }
   }
   const swept = await repository.sweep({
-    chunksOf: (snapshot) => chunksOf(repository, snapshot),
+    chunksOf: (snapshot, known) => chunksOf(repository, snapshot, known),
     oldestRunning: () => siteBackups.oldestRunning(),
     now,
   });

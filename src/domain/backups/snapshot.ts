@@ -110,12 +110,23 @@ export async function readTables(repository: Repository, snapshot: Pick<Snapshot
   return JSON.parse(Buffer.concat(parts).toString('utf8')) as BackedUpTable[];
 }
 
-/** Names of all chunks that a snapshot needs. */
-export async function* chunksOf(repository: Repository, stored: unknown): AsyncGenerator<string> {
+/**
+ * Names of all chunks that a snapshot needs. Lists among `known` are not read: what they name was named before. Most
+ * lists of a backup are those of the last one.
+ */
+export async function* chunksOf(
+  repository: Repository,
+  stored: unknown,
+  known: ReadonlySet<string>,
+): AsyncGenerator<string> {
   const snapshot = stored as Snapshot;
-  yield* snapshot.files;
-  yield* snapshot.tables;
-  for (const page of snapshot.files) for (const { chunks } of await readFilesPage(repository, page)) yield* chunks;
+  for (const page of snapshot.files) {
+    if (known.has(page)) continue;
+    for (const { chunks } of await readFilesPage(repository, page)) yield* chunks;
+    yield page;
+  }
+  if (snapshot.tables.every((chunk) => known.has(chunk))) return;
   for (const { slices } of await readTables(repository, snapshot))
     for (const { chunk } of slices) if (chunk !== null) yield chunk;
+  yield* snapshot.tables;
 }

@@ -32,6 +32,8 @@ export interface RestoreRow extends Row {
 export interface BackupFilter {
   site_id?: number | undefined;
   state?: string | undefined;
+  /** Of running ones: at work at or after this time, or not since. */
+  alive?: { since: number; not: boolean } | undefined;
 }
 
 const COLUMNS =
@@ -53,13 +55,14 @@ export function createSiteBackups(db: Db, plain: Db) {
     },
 
     /** Newest first. */
-    async list({ site_id, state }: BackupFilter, offset: number, limit: number) {
+    async list({ site_id, state, alive }: BackupFilter, offset: number, limit: number) {
       const where = [
         'TRUE',
         ...(site_id === undefined ? [] : ['site_id = ?']),
         ...(state === undefined ? [] : ['state = ?']),
       ];
-      const args: Value[] = [site_id, state].filter((one) => one !== undefined);
+      if (alive !== undefined) where.push(`alive_at ${alive.not ? '<' : '>='} ?`);
+      const args: Value[] = [site_id, state, alive?.since].filter((one) => one !== undefined);
       const condition = where.join(' AND ');
       const [rows = [], counts = []] = await db.read([
         {

@@ -1,7 +1,7 @@
 /** A folder that keeps the objects of the backup repository: each is written completely, or not at all. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RepositoryError } from './seal.js';
 
@@ -21,6 +21,8 @@ export interface Backend {
 /** A draft this old was left by a process that died. */
 const DRAFT_MS = 24 * 3_600_000;
 const DRAFT = '.draft';
+/** Left free on the disk. */
+const SPARED_BYTES = 512 * 1024 * 1024;
 
 export function folderBackend(folder: string): Backend {
   const at = (name: string) => join(folder, name);
@@ -30,6 +32,7 @@ export function folderBackend(folder: string): Backend {
       const draft = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        await needRoom(dirname(path), bytes.length);
         const file = await open(draft, 'wx', 0o600);
         try {
           await file.writeFile(bytes);
@@ -86,6 +89,13 @@ export function folderBackend(folder: string): Backend {
 
     remove: (name) => rm(at(name), { force: true }),
   };
+}
+
+/** A site may send any amount: it does not fill the disk, on which the database may be, too. */
+async function needRoom(folder: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < bytes + SPARED_BYTES)
+    throw new RepositoryError('full', 'The disk of the backup repository has less than 512 MB left.');
 }
 
 /** So that the new name outlives a power cut. Some systems cannot. */

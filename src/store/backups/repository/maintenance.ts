@@ -24,7 +24,7 @@ export async function sweep(
   const packs = await index.packs();
   const needed = new Set<string>();
   for (const id of await repository.snapshots()) {
-    for await (const chunk of parts.chunksOf(await repository.snapshot(id))) needed.add(chunk);
+    for await (const chunk of parts.chunksOf(await repository.snapshot(id), needed)) needed.add(chunk);
   }
   const [unused, used]: [string[], string[]] = [[], []];
   for (const { name } of packs) {

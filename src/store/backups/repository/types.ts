@@ -41,8 +41,8 @@ export interface Repository {
 }
 
 export interface SweepParts {
-  /** Names of all chunks that a snapshot needs. */
-  chunksOf: (snapshot: unknown) => AsyncIterable<string>;
+  /** Names of all chunks that a snapshot needs, but for those that only chunks among `known` name. */
+  chunksOf: (snapshot: unknown, known: ReadonlySet<string>) => AsyncIterable<string>;
   /** When the oldest backup that is under way began, in milliseconds; null = none is. */
   oldestRunning: () => Promise<number | null>;
   /** Milliseconds. */
