@@ -180,6 +180,21 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     expect(await front()).toBe(200);
   });
 
+  it('is restored where PHP has no folder for temporary files, and so reads no long requests', async () => {
+    site.stop();
+    await site.serve({ temporary: false });
+    const before = { files: files(), pair: dump().wp_pair };
+    site.write('uploads/2026/photo of a 🦊 & "friends".jpg', 'lost');
+    sql('TRUNCATE wp_pair');
+    const photo = await restore({ what: 'files', name: 'wp-content/uploads/2026/*' });
+    expect(photo).toMatchObject({ outcome: 'restored', files_replaced: 1 });
+    expect(await restore({ what: 'table', name: 'wp_pair' })).toMatchObject({ outcome: 'restored' });
+    expect(files()).toEqual(before.files);
+    expect(dump().wp_pair).toEqual(before.pair);
+    site.stop();
+    await site.serve();
+  });
+
   it('a kill while files are swapped leaves the old site, and a repeated call completes the restore', async () => {
     await disturb();
     const before = { files: files(), tables: dump() };
