@@ -2,32 +2,17 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { recoverySheet, useKey } from '../../src/cli/backups.js';
 import { fileUrl } from '../../src/runtime/file-url.js';
 import { tempFolder } from '../support/cleanup.js';
 import { testConfig } from '../support/config.js';
 import { testApp } from '../support/harness.js';
+import { shown } from '../support/printed.js';
 
 const folder = tempFolder('backups-shell');
 const config = (name: string) =>
   testConfig({ db: fileUrl(join(folder, `${name}.db`)), site_backup_dir: join(folder, 'repository') });
-
-/** What a command writes. */
-async function written(command: () => Promise<void>): Promise<string> {
-  let text = '';
-  const take = (part: unknown) => {
-    text += String(part);
-    return true;
-  };
-  const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockImplementation(take));
-  try {
-    await command();
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return text;
-}
 
 it('a lost installation is replaced: the recovery sheet opens its backups', async () => {
   const old = config('old');
@@ -35,7 +20,7 @@ it('a lost installation is replaced: the recovery sheet opens its backups', asyn
   await app.connect(0);
   await app.call('install-site-guard', { site_id_or_domain: 1 });
   const { backup_id } = await app.call('back-up-site', { site_id_or_domain: 1 });
-  const sheet = await written(() => recoverySheet(old));
+  const sheet = await shown('sitefleet backups', () => recoverySheet(old));
   const key = /^Key\s+((?:[0-9a-f]{8} ?){8})$/m.exec(sheet)?.[1] ?? '';
   expect(key).not.toBe('');
   expect(sheet).toContain(join(folder, 'repository'));
@@ -48,7 +33,7 @@ it('a lost installation is replaced: the recovery sheet opens its backups', asyn
   };
   await expect(useKey(other, file('abc'))).rejects.toThrow('64 hex digits');
   await expect(useKey(other, file('0'.repeat(64)))).rejects.toThrow('another key');
-  expect(await written(() => useKey(other, file(key)))).toContain('1 backups were found');
+  expect(await shown('sitefleet backups', () => useKey(other, file(key)))).toContain('1 backups were found');
   const taken = await testApp({ sites: 1, realClock: true, config: other });
   expect(await taken.call('verify-backup', { backup_id })).toMatchObject({ sound: true, problems: [] });
 });

@@ -98,7 +98,7 @@ class Sender {
     try {
       digests = await retried(() => site.write(job, group, { signal }));
     } catch (error) {
-      if (!isTooLarge(error) || this.#most <= LEAST_BYTES) throw error;
+      if (!isTooLarge(error) || group.reduce((sum, part) => sum + part.bytes.length, 0) <= LEAST_BYTES) throw error;
       this.#most = LEAST_BYTES;
       for (const part of smaller(group, this.#most)) await this.#write(part);
       return;
@@ -142,7 +142,7 @@ class Sender {
       try {
         name = await site.load(job, table, null, lines, { signal });
       } catch (error) {
-        if (!isTooLarge(error) || this.#most <= LEAST_BYTES) throw error;
+        if (!isTooLarge(error) || lines.length <= LEAST_BYTES) throw error;
         this.#most = LEAST_BYTES;
         name = await this.#rows(table, lines);
       }
