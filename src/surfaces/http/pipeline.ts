@@ -171,12 +171,13 @@ function bodyLimits(max: number, refused: (error: ServiceError, path: string) =>
   };
   const tooLarge = (c: Context) => refuse(c, `is larger than ${max} bytes`, 'Split it into smaller calls.');
   return async (c, next) => {
-    const { method, headers, body } = c.req.raw;
+    const { method, headers } = c.req.raw;
     if (method === 'GET' || method === 'HEAD') return next();
     if (headers.get('transfer-encoding') === null)
       return Number(headers.get('content-length') ?? 0) > max ? tooLarge(c) : next();
     const pieces: Uint8Array[] = [];
-    const reader = body?.getReader();
+    // Asked for only now: the server makes a whole request of the standard when its body is looked at.
+    const reader = c.req.raw.body?.getReader();
     let size = 0;
     for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {
       pieces.push(piece.value);
