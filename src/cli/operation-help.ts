@@ -94,7 +94,8 @@ export function exampleOf(operation: GroupedOperation): Record<string, unknown> 
   const properties = (input_schema.properties ?? {}) as Record<string, JsonSchema>;
   const required = (input_schema.required as string[] | undefined) ?? [];
   // A change names its site.
-  const left = 'change_id' in properties ? 'site_id_or_domain' : '';
+  const named = 'site_ids_or_domains' in properties && 'site_id_or_domain' in properties ? 'site_ids_or_domains' : '';
+  const left = 'change_id' in properties ? 'site_id_or_domain' : named;
   const shown = Object.keys(properties).filter((name) => required.includes(name) || (SHOWN.has(name) && name !== left));
   const entries = shown.map((name) => [name, sampleOf(name, properties[name] ?? {})]);
   const preview = operation.effect === 'destroy' && 'dry_run' in properties ? [['dry_run', true]] : [];
@@ -106,6 +107,7 @@ const SHOWN: ReadonlySet<string> = new Set(['site_id_or_domain', 'site_ids_or_do
 
 const SAMPLES: Readonly<Record<string, unknown>> = {
   change_id: 'change_0a1b2c3d',
+  backup_id: 'backup_0a1b2c3d0a1b2c3d0a1b2c3d',
   url: 'https://example.com/',
   site_id_or_domain: 'example.com',
   site_ids_or_domains: ['example.com'],

@@ -29,6 +29,7 @@ describe('readConfig', () => {
       cors_origins: [],
       secret_key: null,
       secret_key_file: '/home/someone/.local/share/sitefleet/secret.key',
+      site_backup_dir: '/home/someone/.local/share/sitefleet/site-backups',
       admin_user: null,
       admin_password: null,
       modules: [

@@ -550,7 +550,25 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await each('DELETE', '/quarantine', {}, held);
   await send('DELETE', '/quarantine', {}, held);
   await get('/quarantine', {}, '?include_lifted=1');
+  await backups({ get, send }, app);
   await each('DELETE', `${SITE}/guard`, site);
+}
+
+/** A backup of the first site, which has a guard, and its restore. */
+async function backups({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestApp) {
+  const { body } = await send('POST', `${SITE}/backups`, { id_or_domain: 1 }, {});
+  const one = { backup_id: String(body.data.backup_id) };
+  await get('/backups');
+  await get('/backups', {}, '?site=1&state=failed');
+  await get('/backups/{backup_id}', one);
+  await get('/backups/{backup_id}', { backup_id: `backup_${'0'.repeat(24)}` });
+  await send('POST', '/backups/{backup_id}/verify', one, { percent: 50 });
+  const { files } = app.fleet.site(0).guard?.backup ?? { files: new Map() };
+  for (const path of [...files.keys()].filter((name) => name.includes('/uploads/'))) files.delete(path);
+  const restore = (input: object) => send('POST', '/backups/{backup_id}/restore', one, input);
+  await restore({ what: 'files', name: 'wp-content/**', dry_run: true });
+  await restore({ what: 'files', name: 'wp-content/**' });
+  await restore({ what: 'files', name: 'wp-content/**', confirm: true });
 }
 
 /** Known vulnerabilities of the first site's items, before and after reading the feed. */

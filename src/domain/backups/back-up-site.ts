@@ -67,6 +67,21 @@ export interface BackupFacts {
   wordpress: string;
 }
 
+/** The figures of a backup that every list shows. */
+export function figuresOf({
+  files,
+  file_bytes,
+  tables,
+  rows,
+  sent_bytes,
+  added_bytes,
+  consistency,
+  changed_count,
+  left_out_count,
+}: BackupFacts) {
+  return { files, file_bytes, tables, rows, sent_bytes, added_bytes, consistency, changed_count, left_out_count };
+}
+
 interface Progress {
   /** Chunks that list files which are stored already. */
   pages: string[];

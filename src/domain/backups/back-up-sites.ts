@@ -5,7 +5,7 @@ import { chooseSites, errorEntries, NO_PARAMS, runOnOne, runOrQueue } from '../a
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
-import type { BackedUp } from './back-up-site.js';
+import { type BackedUp, figuresOf } from './back-up-site.js';
 import { backupHandler } from './handler.js';
 
 /** Backs up one site. @throws ServiceError, also `svc_still_running` where it goes on as a job */
@@ -35,5 +35,5 @@ export async function backUpSites(ctx: Ctx, one: SiteRef | undefined, several: r
 }
 
 function viewOf({ id, url }: Pick<LoadedSite['site'], 'id' | 'url'>, { backup_id, facts }: BackedUp) {
-  return { backup_id, site_id: id, site_url: url, ...facts };
+  return { backup_id, site_id: id, site_url: url, ...figuresOf(facts) };
 }

@@ -8,7 +8,7 @@ import type { BackupRow } from '../../store/backups/site-backups.js';
 import type { Ctx } from '../context.js';
 import { loadNamed } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
-import { type BackupFacts, SILENT_MS } from './back-up-site.js';
+import { type BackupFacts, figuresOf, SILENT_MS } from './back-up-site.js';
 import { backupError, pathText } from './plugin.js';
 import { readFilesPage, readTables, type Snapshot } from './snapshot.js';
 
@@ -73,7 +73,7 @@ export function itemOf(row: BackupRow, now: number): z.input<ReturnType<typeof b
         : 'failed',
     started_at: isoTime(row.started_at) ?? '',
     finished_at: isoTime(row.finished_at),
-    ...facts,
+    ...(facts === null ? {} : figuresOf(facts)),
     verified_at: isoTime(row.checked_at),
     sound: row.checked === null ? null : row.checked === SOUND,
     ...(row.error === null ? {} : { error: row.error }),
