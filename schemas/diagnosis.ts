@@ -52,7 +52,7 @@ export const diagnosis = once(() =>
     suspect: diagnosedChange()
       .extend({ minutes_before: z.number().int().nullable(), change_id: z.string().optional() })
       .nullable()
-      .describe('Changed within an hour before, or seen to do harm; or a changed monitor.'),
+      .describe('Changed within an hour before, or seen to do harm.'),
     others: z
       .array(
         z.object({

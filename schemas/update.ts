@@ -51,7 +51,7 @@ export const heldBack = once(() => ({
   total_held_back: z.number().int().optional(),
 }));
 
-export const onSuspendedSites = () => z.number().int().optional().describe('Of them: no run updates these.');
+export const onSuspendedSites = () => z.number().int().optional();
 
 export const updateSummary = once(() =>
   z.object({

@@ -30,7 +30,6 @@ export default defineOperation({
         connected: count(),
         disconnected: count(),
         suspended: count(),
-        note: z.string().optional(),
       }),
       needs_attention: z.array(
         z.object({

@@ -20,17 +20,15 @@ const PER_YEAR: Record<RenewalType, number> = { weekly: 52, monthly: 12, quarter
 export async function siteCosts(ctx: Ctx, ref: SiteRef) {
   const site = await getSite(ctx, ref);
   requireModule(ctx, 'cost-tracker');
-  const [costs, income] = await Promise.all([
-    ctx.store.costs.ofSite(site.id),
-    ctx.store.costs.ofSite(site.id, 'income'),
-  ]);
+  const records = await ctx.store.costs.ofSite(site.id);
   const today = dateOf(ctx.clock.now());
-  const shares = costs.map((cost) => share(cost, today));
+  const of = (kind: string) => records.filter((one) => one.kind === kind).map((one) => share(one, today));
+  const shares = of('cost');
   return {
     site_id: site.id,
     costs: shares.map(({ entry }) => entry).sort(byDueDate),
     ...totals(shares.map(({ yearly }) => yearly)),
-    ...incomeTotals(income.map((one) => share(one, today).yearly)),
+    ...incomeTotals(of('income').map(({ yearly }) => yearly)),
   };
 }
 
@@ -38,30 +36,24 @@ export async function siteCosts(ctx: Ctx, ref: SiteRef) {
 export async function clientCosts(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
   requireModule(ctx, 'cost-tracker');
-  const [{ costs, sites }, income] = await Promise.all([
-    ctx.store.costs.ofClient(client.id),
-    ctx.store.costs.ofClient(client.id, 'income'),
-  ]);
+  const { costs, sites } = await ctx.store.costs.ofClient(client.id);
   const today = dateOf(ctx.clock.now());
-  const shares = new Map(costs.map((cost) => [cost.id, { ...share(cost, today), sites: 0 }]));
+  const shares = new Map(costs.map((cost) => [cost.id, { ...share(cost, today), kind: cost.kind, sites: 0 }]));
   const entries: SiteCostEntry[] = [];
   for (const { cost_id, site_id, site_name } of sites) {
     const known = shares.get(cost_id);
     if (known === undefined) continue;
     known.sites++;
-    entries.push({ ...known.entry, site_id, site_name });
+    if (known.kind === 'cost') entries.push({ ...known.entry, site_id, site_name });
   }
+  // One product per cost instead of one sum per row, so that thousands of rows stay cheap.
+  const of = (kind: string) =>
+    [...shares.values()].flatMap((known) => (known.kind === kind ? [times(known.yearly, known.sites)] : []));
   return {
     ...clientHead(client),
     costs: entries.sort(bySiteName),
-    // One product per cost instead of one sum per row, so that thousands of rows stay cheap.
-    ...totals([...shares.values()].map((known) => times(known.yearly, known.sites))),
-    ...incomeTotals(
-      income.costs.map((one) => {
-        const held = income.sites.filter(({ cost_id }) => cost_id === one.id);
-        return times(share(one, today).yearly, held.length);
-      }),
-    ),
+    ...totals(of('cost')),
+    ...incomeTotals(of('income')),
   };
 }
 

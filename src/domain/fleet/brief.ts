@@ -36,8 +36,6 @@ const GUIDANCE = 3;
 const CASES = 4;
 /** Said where examples are left out: counts are always whole. */
 const CUT = 'Fewer examples are named, so that it stays small; the counts are whole, and next has all.';
-/** Of sites that are suspended. */
-const SUSPENDED = 'Suspended sites are left out of needs_attention.';
 /** Of each policy one waits at most, and there are far fewer policies. */
 const MOST_PLANS = 100;
 /** Maximum text of a case, in estimated tokens. */
@@ -57,7 +55,7 @@ export interface Brief {
   left_out?: string;
   as_of: string;
   since: string;
-  sites: { total: number; connected: number; disconnected: number; suspended: number; note?: string };
+  sites: { total: number; connected: number; disconnected: number; suspended: number };
   needs_attention: { matter: string; count: number; first: string[]; next: string }[];
   updates_on_offer: {
     core: number;
@@ -193,7 +191,7 @@ function briefOf(
   return {
     as_of: isoTime(now) ?? '',
     since: isoTime(since) ?? '',
-    sites: { ...counts, ...(counts.suspended === 0 ? {} : { note: SUSPENDED }) },
+    sites: counts,
     needs_attention: attentionOf({ matters, harm, failed }, UTC_TIMES).map(({ matter, count, cases, next }) => ({
       matter,
       count,
@@ -221,6 +219,7 @@ function briefOf(
       })),
     ],
     not_known: [
+      ...known(counts.suspended, 'what suspended sites need, which are left out above'),
       ...known(unknown.monitors, 'whether it is up'),
       ...known(unknown.certificates, 'when the certificate expires'),
       ...known(unknown.domains, 'when the domain expires'),

@@ -94,26 +94,22 @@ export function createCostShares(db: Reads) {
       return { items, total: rows[0]?.total ?? 0 };
     },
 
-    /** Costs, or income, whose targets contain the site, once each. */
-    ofSite(siteId: number, kind: CoveringCost['kind'] = 'cost'): Promise<CoveringCost[]> {
+    /** Costs and income whose targets contain the site, once each. */
+    ofSite(siteId: number): Promise<CoveringCost[]> {
       return db.all<CoveringCost>(
         `WITH mine AS (SELECT id, client_id FROM site WHERE id = ?)
-         SELECT ${COVERING} FROM cost c WHERE c.kind = ? AND c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
-        [siteId, kind],
+         SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+        [siteId],
       );
     },
 
-    /** Costs, or income, that touch a client's sites, and every pair of such a record and a site, in one snapshot. */
-    async ofClient(
-      clientId: number,
-      kind: CoveringCost['kind'] = 'cost',
-    ): Promise<{ costs: CoveringCost[]; sites: CoveredSite[] }> {
+    /** Costs and income that touch a client's sites, and every pair of such a record and a site, in one snapshot. */
+    async ofClient(clientId: number): Promise<{ costs: CoveringCost[]; sites: CoveredSite[] }> {
       const mine = 'WITH mine AS (SELECT id, client_id FROM site WHERE client_id = ?)';
       const [costs = [], sites = []] = await db.read([
         sql(
-          `${mine} SELECT ${COVERING} FROM cost c WHERE c.kind = ? AND c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+          `${mine} SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
           clientId,
-          kind,
         ),
         sql(
           `${mine} SELECT p.cost_id, p.site_id, s.name AS site_name FROM (${PAIRS}) p JOIN site s ON s.id = p.site_id`,
