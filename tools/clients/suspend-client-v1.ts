@@ -2,7 +2,6 @@ import { clientHead } from '../../schemas/client.js';
 import { clientRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { previewSuspension, suspendClient } from '../../src/domain/clients/suspension.js';
-import { WHILE_SUSPENDED } from '../../src/domain/connection/suspension.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -13,11 +12,10 @@ export default defineOperation({
   change: 'connections',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
-  output: () =>
-    z.object({ suspended: z.boolean(), ...clientHead(), sites_suspended: z.number().int(), note: z.string() }),
+  output: () => z.object({ suspended: z.boolean(), ...clientHead(), sites_suspended: z.number().int() }),
   plan: ({ client_id_or_email }, ctx) => previewSuspension(ctx, client_id_or_email),
   handle: async ({ client_id_or_email }, ctx) => {
     const { client_id, client_name, suspended } = await suspendClient(ctx, client_id_or_email);
-    return { suspended: true, client_id, client_name, sites_suspended: suspended, note: WHILE_SUSPENDED };
+    return { suspended: true, client_id, client_name, sites_suspended: suspended };
   },
 });

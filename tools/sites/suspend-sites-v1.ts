@@ -2,7 +2,6 @@ import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
 import { suspendHandler } from '../../src/domain/connection/handlers.js';
-import { WHILE_SUSPENDED } from '../../src/domain/connection/suspension.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -23,7 +22,6 @@ export default defineOperation({
       suspended: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
       errors: z.array(siteError()),
       total_suspended: z.number().int().optional(),
-      note: z.string().optional(),
       total_errors: z.number().int(),
     }),
 
@@ -31,6 +29,6 @@ export default defineOperation({
     const selection = await chooseSites(ctx, site_ids_or_domains, { failWhenNothingResolves: true });
     const answer = await answerOnSites(ctx, suspendHandler, selection);
     if (answer.queued) return answer;
-    return { ...answer, suspended: answer.sites, total_suspended: answer.sites.length, note: WHILE_SUSPENDED };
+    return { ...answer, suspended: answer.sites, total_suspended: answer.sites.length };
   },
 });

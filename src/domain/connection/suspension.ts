@@ -6,10 +6,6 @@ import type { Ctx } from '../context.js';
 import { type LoadedSite, siteCallError } from '../sites/load.js';
 import { reconnectSite } from './connection.js';
 
-/** What follows from a suspension, for people. */
-export const WHILE_SUSPENDED =
-  'Until it is lifted: no syncs, updates or alerts; monitors pause, and certificates and domains are not checked.';
-
 /** Whether lifting the suspension leaves the site disconnected. */
 function isDisconnected({ disconnected, sync_error }: SiteRecord): boolean {
   return disconnected > 0 || sync_error !== '';
