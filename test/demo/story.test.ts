@@ -116,6 +116,7 @@ describe('sitefleet demo', () => {
       'down within an hour after an update',
       'down',
       'updates rolled back',
+      'updates that failed and are still on offer',
       'certificate expires within 14 days, or has expired',
       'domain expires within 30 days, or has expired',
       'known vulnerabilities (sites)',

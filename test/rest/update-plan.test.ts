@@ -219,7 +219,7 @@ describe('an update that needs a newer PHP or WordPress than its site has', () =
     expect(JSON.stringify(one.body)).toContain(message);
     const left = await app.call('plan-updates', { site_ids_or_domains: [1], types: ['plugins'] });
     expect(left.left_out).toEqual([{ reason: 'requirement_missing', updates: 1, sites: 1, site_ids: [1] }]);
-    expect(left.summary).toContain('1 need a newer PHP or WordPress');
+    expect(left.summary).toContain('1 update beyond the PHP or WordPress of the site');
 
     // A newer PHP alone is not enough; what nobody can compare claims nothing.
     state().phpVersion = '8.4.0';
