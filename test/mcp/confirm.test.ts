@@ -262,7 +262,7 @@ describe('with a preview', () => {
     const deletions = tools.filter((tool) => 'confirm' in (tool.inputSchema.properties ?? {})).map(({ name }) => name);
     const fleet = ['svc-reconnect-sites-v1', 'svc-run-updates-v1', 'svc-switch-plugin-v1', 'svc-update-all-v1'];
     // Some of them start or control background work.
-    expect(deletions).toHaveLength(12);
+    expect(deletions).toHaveLength(13);
     expect(guarded.map(({ name }) => name).sort()).toEqual([...deletions, ...fleet].sort());
     for (const { name, inputSchema, outputSchema } of guarded) {
       const token = outputSchema?.properties?.confirmation_token as { description: string } | undefined;

@@ -143,8 +143,8 @@ const ARGS: Record<string, object> = {
   'get-batch-job-status': { job_id: JOB },
 };
 
-/** Of a feed that this fleet does not have. */
-const ELSEWHERE = ['list-vulnerabilities'];
+/** Of backups and of a feed that this fleet does not have. */
+const ELSEWHERE = ['list-backups', 'list-vulnerabilities'];
 
 const paged = operations.filter(
   (operation) => operation.effect === 'read' && 'page' in (contractOf(operation).input_schema.properties as object),
@@ -221,7 +221,7 @@ const MOST_TOKENS = 5_000;
 
 describe('an answer', () => {
   /** Of a site that answers itself, of which this fleet has none. */
-  const live = ['get-post', 'get-site-guard', 'list-site-snapshots'];
+  const live = ['get-backup', 'get-post', 'get-site-guard', 'list-site-snapshots'];
   const reads = operations.filter(({ effect, id }) => effect === 'read' && !live.includes(short(id)));
   const previews = operations.filter(({ multi, input }) => multi && 'dry_run' in input().shape);
 

@@ -150,7 +150,7 @@ describe('undo of a rollout', () => {
     const { errors: told } = await preview({ since: began });
     expect(told.filter(({ name }) => name === 'rollout')).toEqual([]);
     const stays = told.filter(({ message }) =>
-      /roll-back stays: what it removed may have broken the site/.test(message),
+      /roll-back stays, as what it removed may have broken the site/.test(message),
     );
     expect(idsOf(stays)).toEqual([BROKEN]);
   });
