@@ -100,6 +100,8 @@ describe('the page', needs('chromium'), () => {
 
   it('needs few requests for a view: what it reads travels together', async () => {
     const page = await served.open(['read', 'write', 'approve']);
+    // The stream stays silent: an event of what was done before has a view read again.
+    await page.route('**/v2/events', () => undefined);
     for (const [address, text] of VIEWS) {
       const sent: string[] = [];
       const note = (request: Request) => {
@@ -112,8 +114,7 @@ describe('the page', needs('chromium'), () => {
       await page.getByRole('main').getByText(text, { exact: true }).first().waitFor();
       await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
       page.off('request', note);
-      // One more where a busy machine draws the parts of a view in two steps: then they ask in two.
-      expect([address, sent.length <= MOST_REQUESTS + 1, sent]).toEqual([address, true, sent]);
+      expect([address, sent.length <= MOST_REQUESTS, sent]).toEqual([address, true, sent]);
       expect(sent.filter((one) => one.includes('/v2/')).length).toBeLessThanOrEqual(2);
     }
     await page.context().close();
