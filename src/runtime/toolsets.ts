@@ -45,7 +45,7 @@ const FACTS = {
   insight: {
     label: 'Insight',
     description: 'Questions about the whole fleet, answered in one call.',
-    max_tokens: 1375,
+    max_tokens: 1350,
   },
   guard: {
     label: 'Guard',

@@ -1,6 +1,6 @@
 import { timestamp } from '../../schemas/common.js';
 import { guidanceLines } from '../../schemas/guidance.js';
-import { onSuspendedSites, updateSummary } from '../../schemas/update.js';
+import { updateSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { fleetBrief } from '../../src/domain/fleet/brief.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -25,12 +25,7 @@ export default defineOperation({
       left_out: z.string().optional(),
       as_of: timestamp(),
       since: timestamp(),
-      sites: z.object({
-        total: count(),
-        connected: count(),
-        disconnected: count(),
-        suspended: count(),
-      }),
+      sites: z.object({ total: count(), connected: count(), disconnected: count(), suspended: count() }),
       needs_attention: z.array(
         z.object({
           matter: z.string(),
@@ -41,7 +36,7 @@ export default defineOperation({
       ),
       updates_on_offer: updateSummary()
         .omit({ total: true })
-        .extend({ on_suspended_sites: onSuspendedSites(), next: z.string() }),
+        .extend({ on_suspended_sites: count().optional(), next: z.string() }),
       done: z.array(z.object({ what: z.string(), count: count(), sites: count(), newest: z.string().optional() })),
       not_known: z.array(z.string()),
       guidance: guidanceLines(),

@@ -12,17 +12,19 @@ const LISTED = 10;
 /** Ids of sites listed for each. */
 const SITES = 5;
 
-/** Members of a list of updates; none if nothing that it asks for is quarantined. */
+/** Members of a list of updates; none if nothing that it asks for is quarantined, or that of a suspended site. */
 export async function heldBackMembers(
   ctx: Ctx,
   { narrowing = NO_NARROWING, ...query }: Omit<NarrowedQuery, 'narrowing'> & { narrowing?: Narrowing | undefined },
-): Promise<{ held_back?: string[]; total_held_back?: number }> {
-  const { items, total } = await ctx.store.narrowedUpdates.heldBack({ ...query, narrowing }, LISTED, SITES);
-  if (total === 0) return {};
+): Promise<{ held_back?: string[]; total_held_back?: number; on_suspended_sites?: number }> {
+  const { items, total, suspended } = await ctx.store.narrowedUpdates.heldBack({ ...query, narrowing }, LISTED, SITES);
+  const onSuspended = suspended === 0 ? {} : { on_suspended_sites: suspended };
+  if (total === 0) return onSuspended;
   const reasons = await quarantineReasons(ctx, items);
   return {
     held_back: items.map((item, at) => `${whatAndWhere(item)}: ${reasons[at] || 'it is quarantined.'}`),
     total_held_back: total,
+    ...onSuspended,
   };
 }
 

@@ -11,7 +11,7 @@ import type { QueuedAnswer } from '../actions/jobs.js';
 import { type ContinuedJob, chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { itemsCalled } from '../extensions/names.js';
-import { limitsOf, NO_NARROWING, narrowingOf, narrowSites, type UpdateFilters } from '../extensions/offer-filters.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from '../extensions/offer-filters.js';
 import { type LoadedSite, loadWritable } from '../sites/load.js';
 import { getSite, type ResolveError, resolveSites, type Selection, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
@@ -89,10 +89,9 @@ export async function listUpdates(
       ? await ctx.store.updates.page({ types, ...sites }, page, perPage)
       : await ctx.store.narrowedUpdates.page({ narrowing, types, ...sites }, page, perPage);
   const summary = summaryOf(counts);
-  const [fixes, heldBack, suspended] = await Promise.all([
+  const [fixes, heldBack] = await Promise.all([
     fixesOf(ctx, items),
     heldBackMembers(ctx, { narrowing, types, ...sites }),
-    ctx.store.narrowedUpdates.onSuspended({ narrowing: narrowing ?? NO_NARROWING, types, ...sites }),
   ]);
   return {
     updates: items.map((offer, at) =>
@@ -104,7 +103,6 @@ export async function listUpdates(
       ),
     ),
     summary,
-    ...(suspended === 0 ? {} : { on_suspended_sites: suspended }),
     ...heldBack,
     page,
     per_page: perPage,
@@ -117,7 +115,7 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
   const site = await getSite(ctx, ref);
   const types = typeNumbers(groups);
   const offers = await ctx.store.updates.visible(site.id, types);
-  const [fixes, heldBack] = await Promise.all([
+  const [fixes, { on_suspended_sites: _, ...heldBack }] = await Promise.all([
     fixesOf(ctx, offers),
     heldBackMembers(ctx, { types, site_ids: [site.id] }),
   ]);

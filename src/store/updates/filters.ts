@@ -1,7 +1,7 @@
 /** Filters that narrow lists and runs of updates: by slug, level, and the tags and clients of the sites. */
 
 import { fold, needle } from '../../../schemas/fold.js';
-import type { Reads, Row } from '../driver/db.js';
+import type { Reads, Row, Statement } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
 import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { CALLED_ALONE } from '../sites/called-alone.js';
@@ -104,6 +104,14 @@ export async function narrowedCondition(
   ]);
 }
 
+/** Of the updates of a condition, those of suspended sites. */
+function suspendedCount({ text, args }: Fragment): Statement {
+  return {
+    sql: `SELECT count(*) AS n FROM site s CROSS JOIN site_update u ON u.site_id = s.id WHERE s.status = 'suspended' AND ${text}`,
+    args,
+  };
+}
+
 export function createNarrowedUpdates(db: Reads) {
   return {
     /** One page of visible updates, and the counts of all matches by type. */
@@ -131,33 +139,32 @@ export function createNarrowedUpdates(db: Reads) {
 
     /** How many of the visible updates are those of suspended sites. */
     async onSuspended(query: NarrowedQuery): Promise<number> {
-      const { text, args } = await narrowedCondition(db, query, ON_OFFER);
-      return countOf(
-        db,
-        `SELECT count(*) AS n FROM site s CROSS JOIN site_update u ON u.site_id = s.id WHERE s.status = 'suspended' AND ${text}`,
-        args,
-      );
+      const { sql, args } = suspendedCount(await narrowedCondition(db, query, ON_OFFER));
+      return countOf(db, sql, args);
     },
 
     /**
-     * Versions that are quarantined where they would be on offer, those on most sites first.
+     * Versions that are quarantined where they would be on offer, those on most sites first; and as `onSuspended`.
      * @param sites ids of sites of each
      */
     async heldBack(
       query: NarrowedQuery,
       most: number,
       sites: number,
-    ): Promise<{ items: HeldBackRow[]; total: number }> {
+    ): Promise<{ items: HeldBackRow[]; total: number; suspended: number }> {
       const { text, args } = await narrowedCondition(db, query, QUARANTINED);
-      const rows = await db.all<HeldBackRow & { total: number }>(
-        `SELECT type, slug, new_version, count(*) AS sites, count(*) OVER () AS total,
+      const held = {
+        sql: `SELECT type, slug, new_version, count(*) AS sites, count(*) OVER () AS total,
            json_group_array(site_id) FILTER (WHERE nth <= ?) AS site_ids
          FROM (SELECT u.*, row_number() OVER (PARTITION BY u.type, u.slug, u.new_version ORDER BY u.site_id) AS nth
            FROM site_update u WHERE ${text})
          GROUP BY type, slug, new_version ORDER BY sites DESC, type, slug, new_version LIMIT ?`,
-        [sites, ...args, most],
-      );
-      return { items: rows, total: rows[0]?.total ?? 0 };
+        args: [sites, ...args, most],
+      };
+      const suspended = suspendedCount(await narrowedCondition(db, query, ON_OFFER));
+      const [rows = [], [count] = []] = await db.read([held, suspended]);
+      const items = rows as (HeldBackRow & { total: number })[];
+      return { items, total: items[0]?.total ?? 0, suspended: Number(count?.n) };
     },
 
     /** Sites with at least one such update, even if it is quarantined. */
