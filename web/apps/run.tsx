@@ -11,6 +11,7 @@ import {
   Undo2,
 } from '../parts/icons.js';
 import { Progress } from '../parts/progress.js';
+import { isSuspect } from '../parts/suspect.js';
 import { Evidence } from './evidence.js';
 import type { Host } from './host.js';
 import { Matrix, type Placed } from './matrix.js';
@@ -22,6 +23,7 @@ interface Item extends Placed {
   old_version: string;
   new_version: string;
   restored_after_ms?: number;
+  code?: string;
   message?: string;
   evidence?: string[];
 }
@@ -48,9 +50,6 @@ const SIGNS = {
 } as const satisfies Record<string, readonly [Tone, unknown]>;
 
 const SUSPECT = ['warn', TriangleAlert] as const;
-/** It was kept, and its site may have a problem since. */
-const isSuspect = ({ state, evidence = [] }: Item) => state === 'kept' && evidence.length > 0;
-
 const EVERY_MS = 2000;
 /** Of one call, and calls. */
 const PER_PAGE = 20;
@@ -93,8 +92,11 @@ export function RunView({ host, run, problem }: { host: Host; run: Run | undefin
         }}
       />
       {items
-        .map((item) => ({ ...item, told: isSuspect(item) ? item.evidence?.join(' ') : item.message }))
-        .filter(({ state, told, evidence }) => told !== undefined && (state !== 'kept' || evidence !== undefined))
+        .map((item) => ({
+          ...item,
+          told: item.state === 'kept' ? (item.evidence?.join(' ') ?? item.message) : item.message,
+        }))
+        .filter((item) => item.told !== undefined && (item.state !== 'kept' || isSuspect(item)))
         .map(({ site_id, site_name, type, slug, name, told }) => (
           <p class="muted" key={`${site_id} ${type} ${slug}`}>
             <b>

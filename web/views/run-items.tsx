@@ -3,11 +3,12 @@
 import { useMayWrite } from '../api/session.js';
 import { Badge, Protection } from '../parts/badge.js';
 import { Card } from '../parts/page.js';
+import { isSuspect } from '../parts/suspect.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
 import { SiteLink } from './run-matrix.js';
-import { type RunItem as Item, isSuspect, nameOf, type State, signOf } from './run-states.js';
+import { type RunItem as Item, nameOf, type State, signOf } from './run-states.js';
 
 const GROUPS = ['trouble', 'suspect', 'rolled_back', 'busy', 'skipped', 'kept'] as const;
 

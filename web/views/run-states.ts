@@ -14,6 +14,7 @@ import {
   TriangleAlert,
   Undo2,
 } from '../parts/icons.js';
+import { isSuspect } from '../parts/suspect.js';
 import { span } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 
@@ -37,10 +38,6 @@ export const ORDER = Object.keys(STATES) as State[];
 
 /** `shop/shop.php` → `shop`. */
 export const bareSlug = (slug: string) => slug.split('/')[0]?.replace(/\.php$/, '') ?? slug;
-
-/** It was kept, and its site may have a problem since. */
-export const isSuspect = ({ state, code, evidence = [] }: RunItem) =>
-  state === 'kept' && (code !== undefined || evidence.length > 0);
 
 /** How an item stands, in the cell of its site: a break is red, and amber once the site is restored. */
 export function signOf(item: RunItem): { tone: Tone; icon: IconNode; word: string } {

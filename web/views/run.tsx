@@ -13,6 +13,7 @@ import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded, Loading } from '../parts/states.js';
+import { isSuspect } from '../parts/suspect.js';
 import { number, span, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { Items } from './run-items.js';
@@ -21,7 +22,6 @@ import { Proof } from './run-proof.js';
 import { Retry } from './run-retry.js';
 import {
   type RunItem as Item,
-  isSuspect,
   nameOf,
   ORDER,
   type RunAnswer,

@@ -11,7 +11,7 @@ import { readPage } from '../driver/lists.js';
 import { among, equal, IN } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { DOWN } from '../updates/plan.js';
-import { AT_WORK } from '../updates/runs.js';
+import { AT_WORK, SUSPECT } from '../updates/runs.js';
 import type { PlanItem } from './plans.js';
 
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
@@ -85,9 +85,8 @@ const ITEMS = `rollout r JOIN rollout_plan_item p ON p.plan_id = r.plan_id
   LEFT JOIN update_run_item i ON i.run_id = o.run_id AND i.site_id = p.site_id AND i.type = p.type AND i.slug = p.slug
   LEFT JOIN update_run_item w ON i.run_id IS NULL AND w.run_id = o.run_id AND w.site_id = p.site_id AND w.type = 4
   LEFT JOIN update_run u ON u.id = o.run_id`;
-/** The safe update of an item `i`, and whether it was kept with findings, or with an error, as one that left a plugin inactive. */
+/** The safe update of an item `i`. */
 const CHANGE = 'LEFT JOIN safe_change c ON c.id = i.change_id';
-const SUSPECT = "i.state = 'kept' AND (i.code <> '' OR json_array_length(c.evidence, '$.suspect') > 0)";
 /** Of an item without an entry: its site was not touched, its turn comes, or its run ended without a word about it. */
 const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untouched' WHEN u.ended_at IS NULL THEN 'queued' ELSE 'unknown' END)`;
 

@@ -113,6 +113,11 @@ const COUNTED = `r.*, ${WAITING_SITES} AS waiting_sites, (SELECT json_group_obje
 const TOLD = `i.*, s.url AS site_url, s.name AS site_name, c.snapshot IS NOT NULL AS copied, c.outcome, c.evidence, c.settled_at, c.step
   FROM update_run_item i LEFT JOIN site s ON s.id = i.site_id LEFT JOIN safe_change c ON c.id = i.change_id`;
 
+/**
+ * An item `i`, with its safe update `c`, that was kept with findings, or with an error, as one whose update left it inactive.
+ */
+export const SUSPECT = "(i.state = 'kept' AND (i.code <> '' OR json_array_length(c.evidence, '$.suspect') > 0))";
+
 export function createUpdateRuns(db: Db) {
   return {
     async begin(run: NewRun): Promise<void> {
@@ -297,7 +302,7 @@ export function createUpdateRuns(db: Db) {
         WHERE i.run_id = ? AND i.state = 'rolled_back' AND ${ms} IS NOT NULL`;
       const [[counts] = [], [worst] = []] = await db.read([
         sql(
-          `SELECT count(DISTINCT i.site_id) AS kept_sites, count(*) FILTER (WHERE i.code <> '' OR json_array_length(c.evidence, '$.suspect') > 0) AS suspects,
+          `SELECT count(DISTINCT i.site_id) AS kept_sites, count(*) FILTER (WHERE ${SUSPECT}) AS suspects,
              (SELECT count(*) ${broke}) AS broke
            FROM update_run_item i LEFT JOIN safe_change c ON c.id = i.change_id WHERE i.run_id = ? AND i.state = 'kept'`,
           id,
