@@ -6,6 +6,7 @@ import { ServiceError } from '../../runtime/errors.js';
 import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
+import { listFiles } from './list-files.js';
 import { backupError, isPassing, type OpenPlugin, openPlugin } from './plugin.js';
 import { EMPTY_SHA256, readSiteFiles } from './read-files.js';
 import { readSiteTables, type TablesRead } from './read-tables.js';
@@ -21,15 +22,13 @@ import {
   type Snapshot,
 } from './snapshot.js';
 
-/** One that nobody has worked on for this long was left by a process that died. */
+/** A backup without a sign of work for this long was left by a process that died. */
 export const SILENT_MS = 120_000;
 /** How often a process notes that it is at work. */
 const BEAT_MS = 15_000;
 /** What is stored is noted after so many files, or bytes. */
 const NOTED_FILES = 2_000;
 const NOTED_BYTES = 64 * 1024 * 1024;
-/** More files than any site should have. */
-const MAX_FILES = 1_000_000;
 /** A site that takes longer to answer is given a pause of the same length, up to a limit. */
 const SLOW_MS = 2_500;
 const LONGEST_PAUSE_MS = 10_000;
@@ -167,7 +166,7 @@ class BackupWork {
     await turn();
     const listed = await this.#plugin.site.tables({ signal: this.#ctx.signal });
     const tables = await readSiteTables(listed.tables, before?.tables ?? [], parts);
-    const listing = await this.#list();
+    const listing = await listFiles(this.#plugin.site, this.#ctx.signal, turn);
     const unreadable: { path: string; why: string }[] = [];
     const files = await this.#read(listing.files, before?.files ?? [], before?.began ?? 0, readAll, parts, (path) =>
       unreadable.push({ path, why: 'unreadable' }),
@@ -219,22 +218,6 @@ class BackupWork {
     const rows = await this.#ctx.store.siteBackups.done(this.#target.site.id);
     const full = rows.find(({ facts }) => facts !== null && (JSON.parse(facts) as BackupFacts).read_all);
     return full?.started_at ?? 0;
-  }
-
-  async #list(): Promise<{ files: SiteFile[]; left_out: { path: string; why: string }[] }> {
-    const files: SiteFile[] = [];
-    const left_out: { path: string; why: string }[] = [];
-    for (let after: string | null = ''; after !== null; ) {
-      await this.#turn();
-      const page = await this.#plugin.site.manifest(after, { signal: this.#ctx.signal });
-      files.push(...page.files);
-      left_out.push(...page.left_out);
-      if (files.length + left_out.length > MAX_FILES)
-        throw new ServiceError('svc_backup_failed', `The site has more than ${MAX_FILES} files.`);
-      if (page.next === after) throw new ServiceError('svc_backup_failed', 'The site does not list all its files.');
-      after = page.next;
-    }
-    return { files, left_out };
   }
 
   /** Files as they are in the backup: taken from the last one where nothing has changed, otherwise read. */
@@ -347,7 +330,7 @@ function isUnchanged(before: BackedUpFile, now: SiteFile): boolean {
   );
 }
 
-/** Waits until nobody seems to be at work on an unfinished backup of the site. */
+/** Waits until an unfinished backup of the site has shown no sign of work for long enough. */
 export async function leftAlone(ctx: Ctx, siteId: number): Promise<void> {
   for (;;) {
     const row = await ctx.store.siteBackups.running(siteId);

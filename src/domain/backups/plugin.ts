@@ -8,6 +8,7 @@ import type { GuardHello, SiteGuard } from '../../outbound/guard/guards.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
+import { compareVersions } from '../sites/versions.js';
 import { askGuard, guardError } from '../updates/safe/find-guard.js';
 import { putPlugin } from '../updates/safe/site-guard.js';
 
@@ -19,7 +20,6 @@ export interface OpenPlugin {
   hello: GuardHello;
 }
 
-const VERSIONS = new Intl.Collator('en', { numeric: true });
 /** The first guard that answers for the plugin. */
 const FIRST_GUARD = '1.7.0';
 
@@ -27,7 +27,7 @@ const FIRST_GUARD = '1.7.0';
 export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin> {
   requireWritable(target);
   const found = await askGuard(ctx, target);
-  if (found === null || VERSIONS.compare(found.hello.guard, FIRST_GUARD) < 0)
+  if (found === null || compareVersions(found.hello.guard, FIRST_GUARD) < 0)
     throw new ServiceError(
       'svc_guard_unavailable',
       found === null
@@ -37,7 +37,7 @@ export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlug
     );
   const { version, php } = await ctx.guards.backupPlugin();
   const present = found.hello.backup;
-  if (present === null || VERSIONS.compare(present, version) < 0) {
+  if (present === null || compareVersions(present, version) < 0) {
     await ctx.locks.exclusive(target.site.id, ctx.signal, () => putPlugin(ctx, target, php, 'sitefleet-backup.php'));
     const after = await askGuard(ctx, target);
     if (after?.hello.backup == null)

@@ -6,7 +6,7 @@ import type { ChunkWriter } from '../../store/backups/repository/types.js';
 import type { SiteBackup } from './plugin.js';
 import type { BackedUpFile } from './snapshot.js';
 
-/** Files are stored in chunks of this size; smaller ones in one. */
+/** Files are cut into chunks of this size, smaller ones are one: what is appended to a large file adds only its end. */
 const CHUNK_BYTES = 1024 * 1024;
 /** Of one request: what the plugin reads at most, and so many files. */
 const REQUEST_BYTES = 2 * CHUNK_BYTES;

@@ -5,7 +5,6 @@
 
 import { randomBytes } from 'node:crypto';
 import type { RestoreResult } from '../../../schemas/backup.js';
-import type { SiteFile } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Repository } from '../../store/backups/repository/types.js';
@@ -17,6 +16,7 @@ import { ailments } from '../updates/safe/probe.js';
 import { syncAfterRollBack } from '../updates/safe/sync-after-roll-back.js';
 import { SILENT_MS } from './back-up-site.js';
 import { completeBackup } from './backups.js';
+import { listFiles } from './list-files.js';
 import { backupError, type OpenPlugin, openPlugin, pathText } from './plugin.js';
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
 import { sendRestore } from './send-restore.js';
@@ -211,15 +211,7 @@ async function finish({ ctx, plugin: { site } }: Restore, job: string): Promise<
 
 function planOf({ ctx, snapshot, selection, plugin, repository }: Restore): Promise<RestorePlan> {
   const { site } = plugin;
-  const listing = async () => {
-    const files: SiteFile[] = [];
-    for (let after: string | null = ''; after !== null; ) {
-      const page: Awaited<ReturnType<typeof site.manifest>> = await site.manifest(after, { signal: ctx.signal });
-      files.push(...page.files);
-      after = page.next;
-    }
-    return files;
-  };
+  const listing = async () => (await listFiles(site, ctx.signal)).files;
   return planRestore(selection, { repository, snapshot, site, listing, signal: ctx.signal });
 }
 

@@ -6,7 +6,7 @@ import { chunksOf } from './snapshot.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** One that was interrupted, and that nobody went on with for this long, is given up. */
+/** An interrupted backup that was not continued for this long is given up. */
 const GIVEN_UP_MS = 48 * HOUR_MS;
 
 /** How many periods are kept, and which one a time belongs to. In UTC; weeks begin on Monday. */

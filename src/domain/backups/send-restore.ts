@@ -167,7 +167,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The web server refuses requests of that length, or PHP cannot read them: then nobody has seen it. */
+/** The web server refuses requests of that length, or PHP cannot read them: WordPress has not seen the request. */
 function isTooLarge(error: unknown): boolean {
   return error instanceof GuardFailure && error.code === 'no_guard';
 }

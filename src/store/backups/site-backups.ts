@@ -39,6 +39,8 @@ export interface BackupFilter {
 const COLUMNS =
   'id, site_id, site_url, state, started_at, alive_at, finished_at, progress, facts, error, checked_at, checked';
 
+const RESTORE = 'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?';
+
 /** @param plain for notes of work under way, which are no changes of the fleet */
 export function createSiteBackups(db: Db, plain: Db) {
   const running = (siteId: number) =>
@@ -147,7 +149,7 @@ export function createSiteBackups(db: Db, plain: Db) {
       return row?.at == null ? null : Number(row.at);
     },
 
-    /** Gives up those that nobody has worked on since. */
+    /** Gives up those without a sign of work since then. */
     async giveUp(silentSince: number, now: number): Promise<number> {
       const { changes } = await db.run(
         `UPDATE backup SET state = 'failed', finished_at = ?, error = 'It was not continued.', progress = NULL
@@ -177,11 +179,7 @@ export function createSiteBackups(db: Db, plain: Db) {
       await db.run("DELETE FROM backup WHERE id = ? AND state <> 'running'", [id]);
     },
 
-    restore: (siteId: number) =>
-      db.one<RestoreRow>(
-        'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?',
-        [siteId],
-      ),
+    restore: (siteId: number) => db.one<RestoreRow>(RESTORE, [siteId]),
 
     /** Begins a restore, unless one has begun that did not end: then that one is returned. */
     async beginRestore(row: Omit<RestoreRow, 'started_at' | 'alive_at'>, now: number): Promise<RestoreRow> {
@@ -190,10 +188,7 @@ export function createSiteBackups(db: Db, plain: Db) {
          ON CONFLICT (site_id) DO NOTHING`,
         [row.site_id as number, row.job as string, row.backup_id as string, row.selection as string, now, now],
       );
-      const found = await plain.one<RestoreRow>(
-        'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?',
-        [row.site_id as number],
-      );
+      const found = await plain.one<RestoreRow>(RESTORE, [row.site_id as number]);
       if (found === undefined) throw new Error('a restore that was begun is gone');
       return found;
     },

@@ -12,8 +12,6 @@ import type { ChunkWriter, Repository, RepositoryParts } from './types.js';
 
 const ABOUT = 'repository.json';
 const PROOF = 'This key opens the repository.';
-/** Files of a site are cut into chunks of this size: what is appended to a large file adds only its end. */
-export const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Opens the repository, or makes a new one where there is none.

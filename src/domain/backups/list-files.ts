@@ -1,0 +1,31 @@
+/** Lists the files of a site as they are now, page by page. */
+
+import type { ManifestPage } from '../../outbound/guard/guards.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { SiteBackup } from './plugin.js';
+
+/** More files than any site should have. */
+const MAX_FILES = 1_000_000;
+
+/**
+ * @param turn awaited before each request
+ * @throws ServiceError `svc_backup_failed` if the site has too many, or its list does not end
+ */
+export async function listFiles(
+  site: SiteBackup,
+  signal: AbortSignal,
+  turn: () => Promise<void> = () => Promise.resolve(),
+): Promise<Pick<ManifestPage, 'files' | 'left_out'>> {
+  const listed: Pick<ManifestPage, 'files' | 'left_out'> = { files: [], left_out: [] };
+  for (let after: string | null = ''; after !== null; ) {
+    await turn();
+    const page: ManifestPage = await site.manifest(after, { signal });
+    listed.files.push(...page.files);
+    listed.left_out.push(...page.left_out);
+    if (listed.files.length + listed.left_out.length > MAX_FILES)
+      throw new ServiceError('svc_backup_failed', `The site has more than ${MAX_FILES} files.`);
+    if (page.next === after) throw new ServiceError('svc_backup_failed', 'The site does not list all its files.');
+    after = page.next;
+  }
+  return listed;
+}
