@@ -160,7 +160,7 @@ QUESTIONS.push(
 );
 
 it('covers every operation about which a person is asked', () => {
-  // A restore needs a backup: it is tried with the others of backups.
+  // A restore needs a backup, and this fleet has none.
   const guarded = operations.filter(
     ({ effect, wholeFleet, id }) => (effect === 'destroy' || wholeFleet) && id !== 'svc/restore-backup-v1',
   );

@@ -503,16 +503,8 @@ describe('suspend-client, unsuspend-client', () => {
     const ref = { client_id_or_email: id };
     app.state.now += 60_000;
     const answer = { client_id: id, client_name: 'Ada' };
-    expect(await app.call('suspend-client', ref)).toEqual({
-      suspended: true,
-      ...answer,
-      sites_suspended: 3,
-    });
-    expect(await app.call('suspend-client', ref)).toEqual({
-      suspended: true,
-      ...answer,
-      sites_suspended: 3,
-    });
+    expect(await app.call('suspend-client', ref)).toEqual({ suspended: true, ...answer, sites_suspended: 3 });
+    expect(await app.call('suspend-client', ref)).toEqual({ suspended: true, ...answer, sites_suspended: 3 });
     expect(await app.call('get-client', ref)).toMatchObject({
       status: 'suspended',
       updated_at: '2025-06-15T12:01:00Z',
