@@ -104,11 +104,9 @@ describe('the page', needs('chromium'), () => {
     await page.route('**/v2/events', () => undefined);
     for (const [address, text] of VIEWS) {
       const sent: string[] = [];
-      const note = (request: Request) => {
-        // What the page before still sends is not of this view.
-        if (request.isNavigationRequest()) sent.length = 0;
-        sent.push(`${request.method()} ${request.url()}`);
-      };
+      const note = (request: Request) => sent.push(`${request.method()} ${request.url()}`);
+      // The page before goes on sending until the next one answers.
+      await page.goto('about:blank');
       page.on('request', note);
       await page.goto(`${served.url}${address}`);
       await page.getByRole('main').getByText(text, { exact: true }).first().waitFor();
