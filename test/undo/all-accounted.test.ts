@@ -37,7 +37,7 @@ async function accounted(app: TestApp, since: string): Promise<{ ids: Set<number
       if ('action_id' in error) ids.add(Number(error.action_id));
       if (!/\.$/.test(error.message) || error.message.length < 20) silent.push(error);
     }
-    if (page * 25 >= Math.max(plan.total_undo, plan.total_errors)) return { ids, silent };
+    if (page * 20 >= Math.max(plan.total_undo, plan.total_errors)) return { ids, silent };
   }
 }
 

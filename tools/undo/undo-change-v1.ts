@@ -31,7 +31,7 @@ export default defineOperation({
       by: called().optional().describe('With since: part of the name of who did it.'),
       site_id_or_domain: siteRef().optional().describe('With since: on this site.'),
       exclude_action_ids: list(int(1)).default([]).describe('With since, or of a call: left alone.'),
-      page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: 25 of each list.'),
+      page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: 20 of each list.'),
       digest: token(64).optional().describe('Of the preview; refused if the plan differs by now.'),
       ...confirmation(),
     }),

@@ -25,7 +25,7 @@ export interface UndoInput extends UndoChoice {
 }
 
 /** Entries of each list in an answer. */
-const LISTED = 25;
+const LISTED = 20;
 const MOST_NAME = 80;
 
 /** What `undoChanges` would do with the same input. Contacts sites where only they know their state; changes nothing. */

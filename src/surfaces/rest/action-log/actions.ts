@@ -70,7 +70,7 @@ export const actions: readonly Route[] = [
         by: text(255, 1).optional().describe('With since: part of the name of who did it.'),
         site: integerOrText().optional().describe('With since: id or domain.'),
         exclude_action_ids: csv(int(1)).default([]).describe('With since, or of a call: left alone.'),
-        page: int(1, 1_000).optional().describe('With dry_run: 25 of each list.'),
+        page: int(1, 1_000).optional().describe('With dry_run: 20 of each list.'),
         digest: text(64, 1).optional().describe('Of the preview; refused if the plan differs by now.'),
         confirm: flag().default(false),
         dry_run: flag().default(false),
