@@ -27,9 +27,7 @@ const STRIPS = 12;
 
 export function Now() {
   const write = useMayWrite();
-  const fleet = useLoad('now:attention', (signal) =>
-    answer(api.GET('/fleet/attention', { params: { query: { cases: CASES } }, signal })).then(({ data }) => data),
-  );
+  const fleet = useAttention();
   useLiveRefresh(['site', 'alert', 'updates', 'job'], 'now:', 3000);
   return (
     <Page
@@ -38,8 +36,8 @@ export function Now() {
       about={fleet.data && <Total {...fleet.data.sites} />}
     >
       <Loaded of={fleet} rows={6}>
-        {(data) =>
-          data.sites.total === 0 ? (
+        {({ sites }) =>
+          sites.total === 0 && (
             <Empty icon={Plus} title={t.now.noSites}>
               <p>{t.now.noSitesText}</p>
               {write && (
@@ -48,40 +46,49 @@ export function Now() {
                 </LinkButton>
               )}
             </Empty>
-          ) : (
-            <div class="now">
-              <div class="first">
-                {write && data.not_known.monitors > 0 && <WatchQuestion />}
-                <RolloutLines />
-                {data.matters.length === 0 ? (
-                  <Card>
-                    <Empty icon={CircleCheckBig} title={t.now.calm}>
-                      <p>{t.now.calmText}</p>
-                    </Empty>
-                    <NotKnown {...data.not_known} />
-                    <Aside />
-                  </Card>
-                ) : (
-                  <Card title={t.now.attention}>
-                    <Matters matters={data.matters} />
-                    <NotKnown {...data.not_known} />
-                    <Aside />
-                  </Card>
-                )}
-                <Beats />
-              </div>
-              <div class="second">
-                <Trend />
-                <Offers {...data.updates} />
-                <Unguarded />
-                <JobLines />
-                <Done done={data.done} />
-              </div>
-            </div>
           )
         }
       </Loaded>
+      {fleet.data?.sites.total !== 0 && <Parts of={fleet.data} />}
     </Page>
+  );
+}
+
+function useAttention() {
+  return useLoad('now:attention', (signal) =>
+    answer(api.GET('/fleet/attention', { params: { query: { cases: CASES } }, signal })).then(({ data }) => data),
+  );
+}
+
+/** Hidden until it is known what needs attention: so all parts read at once, and appear together. */
+function Parts({ of: data }: { of: ReturnType<typeof useAttention>['data'] }) {
+  const write = useMayWrite();
+  const calm = data?.matters.length === 0;
+  return (
+    <div class="now" hidden={data === undefined}>
+      <div class="first">
+        {write && data?.not_known.monitors !== 0 && <WatchQuestion />}
+        <RolloutLines />
+        <Card title={calm ? undefined : t.now.attention}>
+          {calm && (
+            <Empty icon={CircleCheckBig} title={t.now.calm}>
+              <p>{t.now.calmText}</p>
+            </Empty>
+          )}
+          {data && !calm && <Matters matters={data.matters} />}
+          {data && <NotKnown {...data.not_known} />}
+          <Aside />
+        </Card>
+        <Beats />
+      </div>
+      <div class="second">
+        <Trend />
+        {data && <Offers {...data.updates} />}
+        <Unguarded />
+        <JobLines />
+        {data && <Done done={data.done} />}
+      </div>
+    </div>
   );
 }
 
