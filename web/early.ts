@@ -1,7 +1,10 @@
 /**
- * Runs before anything is painted: sets light or dark as chosen or as the system has it, and requests the session, so
- * that the answer is there when the page's script is loaded. Part of the document, which allows this script by its hash.
+ * Runs before anything is painted: sets light or dark as chosen or as the system has it, and requests the session and what
+ * this view read when it was last opened, so that the answers are there when the page's script is loaded. Part of the
+ * document, which allows this script by its hash.
  */
+
+import { firstReads, sendReads } from './api/first-reads.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -23,5 +26,8 @@ apply();
 dark.addEventListener('change', apply);
 
 window.askedSession = fetch('/session', { headers: { accept: 'application/json' }, cache: 'no-store' });
+const paths = firstReads();
+if (paths.length > 0) window.askedReads = { paths, response: sendReads(paths) };
 // Errors are handled by the code that awaits the answer.
 window.askedSession.catch(() => undefined);
+window.askedReads?.response.catch(() => undefined);

@@ -118,6 +118,38 @@ describe('the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('requests what a view read last time before its script is there', async () => {
+    const page = await served.open();
+    const reads: string[] = [];
+    const isRead = (request: Request) => request.url().endsWith('/session/reads');
+    await page.goto(`${served.url}/sites?search=${encodeURIComponent(nameOf(2))}`);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+    await page.goto('about:blank');
+    const early = page.waitForRequest(isRead);
+    await page.route('**/assets/main-*.js', async (route) => {
+      await early;
+      await route.continue();
+    });
+    page.on('request', (request) => isRead(request) && reads.push(request.postData() ?? ''));
+    await page.goBack();
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+    await page.getByRole('main').getByText(nameOf(2), { exact: true }).first().waitFor();
+    expect(reads).toEqual([expect.stringContaining(encodeURIComponent(nameOf(2)))]);
+    await page.context().close();
+  });
+
+  it('shows the login, and works after it, where what was requested early was refused', async () => {
+    const name = await served.user(['read']);
+    const page = await served.open();
+    await page.goto(`${served.url}/sites`);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
+    await page.context().clearCookies();
+    await page.reload();
+    await logIn(page, name);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
+    await page.context().close();
+  });
+
   it('finds a site, filters, and goes back by the button of the browser', async () => {
     const page = await served.open();
     await page.getByRole('link', { name: 'Sites', exact: true }).first().click();

@@ -1,6 +1,6 @@
 /** Data of a view: the last known answer is shown at once and replaced when the new one arrives. */
 
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from './client.js';
 import { reachable } from './reachable.js';
 import { session } from './session.js';
@@ -39,7 +39,10 @@ reachable.subscribe(() => {
   if (reachable.get()) refresh();
 });
 session.subscribe(() => {
-  if (session.get()?.authenticated === false) kept.clear();
+  if (session.get()?.authenticated !== false) return;
+  kept.clear();
+  // They were refused.
+  window.askedReads = undefined;
 });
 
 /**
@@ -61,7 +64,8 @@ export function useLoad<T>(
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((count) => count + 1), []);
 
-  useEffect(() => {
+  // Before the first paint, which takes longer than the answer.
+  useLayoutEffect(() => {
     if (key === null) return;
     const control = new AbortController();
     mounted.set(reload, key);

@@ -1,4 +1,9 @@
-/** Reads of the page: those that are made at once travel in one request, and each is answered as soon as its answer arrives. */
+/**
+ * Reads of the page: those that are made at once travel in one request, and each is answered as soon as its answer arrives.
+ * The first may have been requested with the document.
+ */
+
+import { rememberReads, sendReads } from './first-reads.js';
 
 interface Waiting {
   request: Request;
@@ -19,26 +24,52 @@ export function read(request: Request): Promise<Response> {
 }
 
 function sendAll(): void {
-  const all = waiting.filter(({ request: { signal }, reject }) => {
+  let all = waiting.filter(({ request: { signal }, reject }) => {
     if (signal.aborted) reject(signal.reason);
     return !signal.aborted;
   });
   waiting = [];
+  if (first) all = takeAsked(all);
   for (let at = 0; at < all.length; at += MOST) void sendTogether(all.slice(at, at + MOST));
 }
+
+let first = true;
+
+/** Answers those that were requested with the document; returns the others. */
+function takeAsked(reads: Waiting[]): Waiting[] {
+  first = false;
+  rememberReads([...new Set(reads.map(pathOf))].slice(0, MOST));
+  const { askedReads: asked } = window;
+  window.askedReads = undefined;
+  if (asked === undefined) return reads;
+  const open = new Map<number, Waiting>();
+  const others = reads.filter((one) => {
+    const index = asked.paths.indexOf(pathOf(one));
+    if (index < 0 || open.has(index)) return true;
+    open.set(index, one);
+    return false;
+  });
+  if (open.size > 0) void answerAll(asked.response, open);
+  return others;
+}
+
+const pathOf = ({ request }: Waiting) => request.url.slice(location.origin.length);
 
 async function sendTogether(reads: Waiting[]): Promise<void> {
   const open = new Map(reads.entries());
   const [only, ...others] = reads;
+  if (only === undefined || others.length > 0) return answerAll(sendReads(reads.map(pathOf), allGone(open)), open);
   try {
-    if (only !== undefined && others.length === 0) return only.resolve(await fetch(only.request));
-    const response = await fetch('/session/reads', {
-      method: 'POST',
-      headers: { accept: 'application/x-ndjson', 'content-type': 'application/json' },
-      body: JSON.stringify({ paths: reads.map(({ request }) => request.url.slice(location.origin.length)) }),
-      signal: allGone(open),
-    });
-    if (!response.ok || response.body === null) for (const { resolve } of reads) resolve(response.clone());
+    only.resolve(await fetch(only.request));
+  } catch (error) {
+    only.reject(error);
+  }
+}
+
+async function answerAll(sent: Promise<Response>, open: Map<number, Waiting>): Promise<void> {
+  try {
+    const response = await sent;
+    if (!response.ok || response.body === null) for (const { resolve } of open.values()) resolve(response.clone());
     else await answerEach(response.body, open);
   } catch (error) {
     for (const { reject } of open.values()) reject(error);
