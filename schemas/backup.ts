@@ -54,6 +54,20 @@ const namedTable = once(() =>
   z.object({ name: z.string(), rows: counted(), consistency: z.enum(['instant', 'slices', 'best_effort']) }),
 );
 
+/** Compared with the backup before. */
+export const backupChanges = once(() =>
+  z.object({
+    since_backup_id: z.string(),
+    since: timestamp(),
+    files_added: counted(),
+    files_changed: counted(),
+    files_removed: counted(),
+    folders: z.array(z.object({ path: z.string(), added: counted(), changed: counted(), removed: counted() })),
+    tables_changed: counted(),
+    tables: z.array(z.object({ name: z.string(), rows_before: counted().nullable(), rows: counted().nullable() })),
+  }),
+);
+
 export const backupDetail = once(() =>
   backupItem().extend({
     wordpress: z.string().optional(),
@@ -62,6 +76,7 @@ export const backupDetail = once(() =>
     left_out: z.array(z.object({ path: z.string(), why: z.string() })).optional(),
     folders: z.array(z.object({ path: z.string(), files: counted(), bytes: z.number() })).optional(),
     database: z.array(namedTable()).optional(),
+    changes: backupChanges().nullable().optional().describe('null = there is no earlier backup.'),
   }),
 );
 

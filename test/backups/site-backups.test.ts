@@ -92,6 +92,34 @@ describe('a backup', () => {
     expect(other.added_bytes).toBeLessThan(unshared + 20_000);
   });
 
+  it('says what changed since the one before', async () => {
+    const first = await app.call('back-up-site', SITE);
+    expect((await app.call('get-backup', { backup_id: first.backup_id })).changes).toBeNull();
+    const state = stateOf(0);
+    app.clock.move(3_600_000);
+    putFile(state, UPLOAD, Buffer.from('edited'), later());
+    putFile(state, 'wp-content/uploads/2026/new.txt', Buffer.from('new'), later());
+    const [removed = ''] = [...state.files.keys()].filter((path) => path.startsWith('wp-content/plugins/'));
+    state.files.delete(removed);
+    const [table = '', rows = []] = [...state.tables].find(([, all]) => all.length > 0) ?? [];
+    state.tables.set(table, rows.slice(1));
+    const { backup_id } = await app.call('back-up-site', SITE);
+    const { changes } = await app.call('get-backup', { backup_id });
+    expect(changes).toEqual({
+      since_backup_id: first.backup_id,
+      since: expect.any(String),
+      files_added: 1,
+      files_changed: 1,
+      files_removed: 1,
+      folders: [
+        { path: 'wp-content/uploads/2026', added: 1, changed: 1, removed: 0 },
+        { path: removed.split('/').slice(0, 3).join('/'), added: 0, changed: 0, removed: 1 },
+      ],
+      tables_changed: 1,
+      tables: [{ name: table, rows_before: rows.length, rows: rows.length - 1 }],
+    });
+  });
+
   it('is stored sealed: no text of the site is in the repository', async () => {
     await app.call('back-up-site', SITE);
     const all = Buffer.concat(packs().map((path) => readFileSync(path)));

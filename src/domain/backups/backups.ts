@@ -9,6 +9,7 @@ import type { Ctx } from '../context.js';
 import { loadNamed } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { type BackupFacts, figuresOf, SILENT_MS } from './back-up-site.js';
+import { changesBetween, folderOf } from './changes.js';
 import { backupError, pathText } from './plugin.js';
 import { readFilesPage, readTables, type Snapshot } from './snapshot.js';
 
@@ -102,6 +103,9 @@ export async function getBackup(ctx: Ctx, id: string): Promise<z.input<ReturnTyp
       }
     }
     const tables = await readTables(repository, snapshot);
+    const before = (await ctx.store.siteBackups.done(row.site_id)).find(
+      ({ started_at }) => started_at < row.started_at,
+    );
     return {
       ...item,
       wordpress: pathText(facts.wordpress, 40),
@@ -117,14 +121,12 @@ export async function getBackup(ctx: Ctx, id: string): Promise<z.input<ReturnTyp
         rows: slices.reduce((sum, { rows }) => sum + rows, 0),
         consistency,
       })),
+      changes:
+        before === undefined
+          ? null
+          : await changesBetween(repository, (await repository.snapshot(before.id)) as Snapshot, snapshot),
     };
   } catch (error) {
     throw backupError(error, row.site_id, 'svc_backup_storage');
   }
-}
-
-/** A plugin or theme by its own folder, anything else by the first folders of its path. */
-function folderOf(path: string): string {
-  const parts = path.split('/').slice(0, -1);
-  return parts.length === 0 ? '/' : parts.slice(0, parts[0] === 'wp-content' ? 3 : 1).join('/');
 }

@@ -1,0 +1,85 @@
+/** What changed on a site from one backup to the next. */
+
+import type { backupChanges } from '../../../schemas/backup.js';
+import type { z } from '../../../schemas/zod.js';
+import { isoTime } from '../../runtime/iso-time.js';
+import type { Repository } from '../../store/backups/repository/types.js';
+import { pathText } from './plugin.js';
+import { type BackedUpTable, readFilesPage, readTables, type Snapshot } from './snapshot.js';
+
+/** Folders and tables of an answer. */
+const MOST = 50;
+
+type Kind = 'added' | 'changed' | 'removed';
+
+/** Lists that both share are not read: what they name is the same in both. */
+export async function changesBetween(
+  repository: Repository,
+  before: Snapshot,
+  after: Snapshot,
+): Promise<z.input<ReturnType<typeof backupChanges>>> {
+  const [old, recent] = [await digestsIn(repository, before, after), await digestsIn(repository, after, before)];
+  const counts = { added: 0, changed: 0, removed: 0 };
+  const folders = new Map<string, typeof counts>();
+  const note = (path: string, kind: Kind) => {
+    const folder = folderOf(path);
+    const of = folders.get(folder) ?? { added: 0, changed: 0, removed: 0 };
+    of[kind] += 1;
+    folders.set(folder, of);
+    counts[kind] += 1;
+  };
+  for (const [path, digest] of recent) {
+    const was = old.get(path);
+    if (was !== digest) note(path, was === undefined ? 'added' : 'changed');
+  }
+  for (const path of old.keys()) if (!recent.has(path)) note(path, 'removed');
+  const tables = changedTables(await readTables(repository, before), await readTables(repository, after));
+  return {
+    since_backup_id: before.id,
+    since: isoTime(before.started_at) ?? '',
+    files_added: counts.added,
+    files_changed: counts.changed,
+    files_removed: counts.removed,
+    folders: [...folders]
+      .map(([path, of]) => ({ path: pathText(path, 400), ...of }))
+      .sort((a, b) => sum(b) - sum(a) || a.path.localeCompare(b.path))
+      .slice(0, MOST),
+    tables_changed: tables.length,
+    tables: tables.slice(0, MOST),
+  };
+}
+
+const sum = ({ added, changed, removed }: Record<Kind, number>) => added + changed + removed;
+
+/** Digests by path of the files in lists that the other backup does not have. */
+async function digestsIn(repository: Repository, of: Snapshot, other: Snapshot): Promise<Map<string, string>> {
+  const shared = new Set(other.files);
+  const digests = new Map<string, string>();
+  for (const page of of.files) {
+    if (shared.has(page)) continue;
+    for (const { path, sha256 } of await readFilesPage(repository, page)) digests.set(path, sha256);
+  }
+  return digests;
+}
+
+/** `rows_before` and `rows` are null where the table was or is not there. */
+function changedTables(before: readonly BackedUpTable[], after: readonly BackedUpTable[]) {
+  const contents = ({ create, slices }: BackedUpTable) => JSON.stringify([create, slices.map(({ sha256 }) => sha256)]);
+  const old = new Map(before.map((table) => [table.name, table]));
+  const recent = new Map(after.map((table) => [table.name, table]));
+  return [...new Set([...recent.keys(), ...old.keys()])].flatMap((name) => {
+    const [was, is] = [old.get(name), recent.get(name)];
+    if (was !== undefined && is !== undefined && contents(was) === contents(is)) return [];
+    return [{ name: pathText(name, 64), rows_before: rowsOf(was), rows: rowsOf(is) }];
+  });
+}
+
+export function rowsOf(table: BackedUpTable | undefined): number | null {
+  return table === undefined ? null : table.slices.reduce((rows, slice) => rows + slice.rows, 0);
+}
+
+/** A plugin or theme by its own folder, anything else by the first folders of its path. */
+export function folderOf(path: string): string {
+  const parts = path.split('/').slice(0, -1);
+  return parts.length === 0 ? '/' : parts.slice(0, parts[0] === 'wp-content' ? 3 : 1).join('/');
+}
