@@ -35,6 +35,7 @@ const VIEWS: [string, string][] = [
   ['/sites/1?tab=inventory', 'Themes'],
   ['/sites/1?tab=uptime', 'Incidents'],
   ['/sites/1?tab=security', 'Security'],
+  ['/sites/1?tab=backups', 'No backups yet'],
   ['/sites/1?tab=activity', 'Activity'],
   ['/updates', 'Updates'],
   ['/updates/plan', 'Plan updates'],

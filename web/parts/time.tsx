@@ -31,6 +31,15 @@ export function format(): ReturnType<typeof formats> {
 
 export const number = (value: number) => format().number.format(value);
 
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** `1.5 MB`, in powers of 1,000. */
+export function bytes(value: number): string {
+  const power = Math.min(UNITS.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3));
+  const shown = value / 1000 ** power;
+  return `${number(power === 0 || shown >= 100 ? Math.round(shown) : Math.round(shown * 10) / 10)} ${UNITS[power]}`;
+}
+
 /** `5 minutes ago`, `in 3 days`. */
 function relative(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000;

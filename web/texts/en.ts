@@ -3,6 +3,14 @@
 const plural = (count: number | string, one: string, many: string) =>
   `${typeof count === 'number' ? count.toLocaleString('en') : count} ${String(count) === '1' ? one : many}`;
 
+/** `2 added, 1 changed` */
+const changesOf = (added: number, changed: number, removed: number) =>
+  [
+    ...(added > 0 ? [`${added} added`] : []),
+    ...(changed > 0 ? [`${changed} changed`] : []),
+    ...(removed > 0 ? [`${removed} removed`] : []),
+  ].join(', ') || 'none';
+
 export const en = {
   language: 'en',
   /** For dates and numbers: the reader's own locale if it is an English one. */
@@ -82,10 +90,10 @@ export const en = {
     'POST /v2/sites/{}/guard': '“Install guard” on its page',
     'DELETE /v2/sites/{}/guard': '“Remove guard” on its page',
     'DELETE /v2/quarantine': '“Lift quarantine” on the page “Updates”',
-    'GET /v2/backups': '“sitefleet call list-backups” in the shell',
-    'GET /v2/backups/{}': '“sitefleet call get-backup” in the shell',
-    'POST /v2/backups/{}/restore': '“sitefleet call restore-backup” in the shell',
-    'POST /v2/backups/{}/verify': '“sitefleet call verify-backup” in the shell',
+    'GET /v2/backups': 'the list “Backups” on its page',
+    'GET /v2/backups/{}': 'the list “Backups” on its page',
+    'POST /v2/backups/{}/restore': '“Restore” in the list “Backups” on its page',
+    'POST /v2/backups/{}/verify': '“Verify” in the list “Backups” on its page',
     'POST /v2/actions/undo': '“Undo” on the page “History”',
     'PUT /v2/monitors/{}/settings': 'the settings of its monitor',
     'GET /v2/guidance': 'the list “Guidance” on the page “Updates”',
@@ -830,6 +838,7 @@ export const en = {
       inventory: 'Plugins and themes',
       uptime: 'Uptime',
       security: 'Security',
+      backups: 'Backups',
       activity: 'Activity',
     },
     record: 'Address and record',
@@ -924,6 +933,64 @@ export const en = {
       'This writes one must-use plugin to the site. It keeps copies of what is updated, and restores them when an update breaks the site.',
     allowLogin: 'Also allow opening wp-admin in one click',
     removeText: 'The guard is removed with all its copies. Updates of this site are then no longer protected.',
+  },
+  backups: {
+    title: 'Backups',
+    make: 'Back up now',
+    none: 'No backups yet',
+    noneText: 'A backup holds the files below WordPress and its tables. The site needs the guard.',
+    made: 'Made',
+    state: 'State',
+    contents: 'Contents',
+    added: 'New data',
+    states: { done: 'Complete', running: 'Running', interrupted: 'Interrupted', failed: 'Failed' },
+    sound: 'Verified',
+    damaged: 'Damaged',
+    holds: (files: string, size: string, rows: string) =>
+      `${plural(files, 'file', 'files')} (${size}), ${plural(rows, 'row', 'rows')}`,
+    consistency: {
+      one_instant: 'All tables as of one instant',
+      per_table: 'Each table as of one instant',
+      per_slice: 'Some tables changed while they were read',
+      best_effort: 'Some tables have no snapshots',
+    },
+    changes: 'What changed',
+    changesTitle: 'What changed in this backup',
+    verify: 'Verify',
+    restore: 'Restore',
+    first: 'This is the first backup: there is no earlier one to compare it with.',
+    since: 'Since the backup made',
+    files: (added: number, changed: number, removed: number) =>
+      added + changed + removed === 0 ? 'no files' : `files: ${changesOf(added, changed, removed)}`,
+    counts: (added: number, changed: number, removed: number) => changesOf(added, changed, removed),
+    tables: (count: number) => (count === 0 ? 'no tables' : plural(count, 'table', 'tables')),
+    rows: (before: number | null, now: number | null) =>
+      before === null
+        ? `new, ${plural(now ?? 0, 'row', 'rows')}`
+        : now === null
+          ? 'removed'
+          : before === now
+            ? plural(now, 'row', 'rows')
+            : `${before} → ${plural(now, 'row', 'rows')}`,
+    changedWhileRead: 'Changed while they were read',
+    leftOut: 'Not in the backup',
+    restoreTitle: 'Restore from a backup',
+    of: 'From the backup made',
+    what: 'What to restore',
+    whats: { site: 'The whole site', plugin: 'A plugin', table: 'A table', files: 'Files' },
+    pattern: 'Files',
+    patternHint: 'Such as wp-content/uploads/2026/*; ** also covers the folders below.',
+    showPlan: 'Show the plan',
+    planTitle: 'Restore: the plan',
+    back: 'Back',
+    restoreNow: 'Restore now',
+    nothing: 'The site is as it was in this backup: there is nothing to restore.',
+    replaces: 'Restores what the site had at the backup made',
+    sent: (size: string) => `${size} are sent to the site`,
+    examples: 'Files',
+    kept: (count: string) => `${plural(count, 'file differs and is', 'files differ and are')} never restored`,
+    takenBack:
+      'Visitors wait while files and tables are exchanged. If the site is worse afterwards, all of it is taken back.',
   },
   plan: {
     title: 'Plan updates',

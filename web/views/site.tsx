@@ -27,13 +27,14 @@ import { compareAddress } from './compare.js';
 import { type Matter, SiteMatters } from './matters.js';
 import { Activity } from './site-activity.js';
 import { OpenAdmin } from './site-admin.js';
+import { Backups } from './site-backups.js';
 import { Inventory } from './site-inventory.js';
 import { Overview, useMonitor } from './site-overview.js';
 import { Security } from './site-security.js';
 import { SiteUpdates } from './site-updates.js';
 import { Uptime } from './site-uptime.js';
 
-const TABS = ['overview', 'updates', 'inventory', 'uptime', 'security', 'activity'] as const;
+const TABS = ['overview', 'updates', 'inventory', 'uptime', 'security', 'backups', 'activity'] as const;
 type Tab = (typeof TABS)[number];
 
 /** The site's record, shared by its views; the keys of all of them begin the same way. */
@@ -154,6 +155,8 @@ function Part({ tab, site }: { tab: Tab; site: SiteRecord }) {
       return <Uptime site={site} />;
     case 'security':
       return <Security site={site} />;
+    case 'backups':
+      return <Backups site={site} />;
     case 'activity':
       return <Activity site={site} />;
   }
