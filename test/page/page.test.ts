@@ -211,6 +211,24 @@ describe('the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('says of an update that was kept what may be wrong with it', async () => {
+    const site = app.fleet.site(2);
+    const plugin = app.offer(site, 0, '7.0');
+    site.faults.breaks = { [`${plugin.slug}@7.0`]: 'drops_table' };
+    await app.call('sync-sites', { site_ids_or_domains: [3] });
+    const page = await served.open();
+    await visit(page, '/sites/3?tab=updates', 'Available');
+    await page.getByRole('button', { name: `Update ${plugin.name}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply 1 update' }).click();
+    const result = page.getByRole('status').filter({ hasText: '1 update was applied.' });
+    await served.running(result.waitFor());
+    await result.getByText(`${plugin.name} needs a look`).waitFor();
+    expect(await result.textContent()).toMatch(/The table \S+ has been dropped\./);
+    expect(await result.getAttribute('class')).not.toContain('good');
+    site.faults.breaks = {};
+    await page.context().close();
+  });
+
   it('hides the button of all updates, and asks before updates, as the general settings say', async () => {
     const plugin = app.offer(app.fleet.site(1), 0, '8.0');
     await app.call('sync-sites', { site_ids_or_domains: [2] });

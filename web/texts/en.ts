@@ -1060,6 +1060,7 @@ export const en = {
         ),
         ...(failed === 0 ? [] : [`${failed === 1 ? 'One was' : `${failed} were`} not made.`]),
       ].join(' '),
+    needsLook: (name: string) => `${name} needs a look.`,
     story: 'History',
     noStory: 'No protected updates yet.',
     checking: 'Checking the site first …',

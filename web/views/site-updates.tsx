@@ -64,7 +64,8 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
           },
         }),
       );
-      setOutcomes({ updated: data.updated, errors: errors ?? [], notices: data.notices, run: data.run_id });
+      const { updated, suspects, notices, run_id: run } = data;
+      setOutcomes({ updated, suspects, errors: errors ?? [], notices, run });
     } catch (error) {
       showFailure(error);
     }
@@ -187,12 +188,13 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
 
 interface Outcomes {
   updated: readonly { slug: string; name: string; old_version: string; new_version: string }[];
+  suspects: readonly { slug: string; findings: readonly string[] }[];
   errors: readonly { slug?: string; code: string; message: string; change_id?: string }[];
   notices: readonly string[];
   run: string | undefined;
 }
 
-/** The result of the call: counts, notices, and the errors that the stored updates do not contain. */
+/** The result of the call: counts, what may be wrong, notices, and the errors that the stored updates do not contain. */
 function Results({ outcomes, story }: { outcomes: Outcomes; story: readonly Change[] }) {
   const unlisted = outcomes.errors.filter(({ change_id }) => !story.some((one) => one.change_id === change_id));
   const rescued = outcomes.errors.flatMap(({ code, change_id }) => {
@@ -202,9 +204,15 @@ function Results({ outcomes, story }: { outcomes: Outcomes; story: readonly Chan
     return [{ what: `${name} ${new_version}`, time: well_after_ms === null ? null : span(well_after_ms) }];
   });
   return (
-    <div class={outcomes.errors.length === 0 ? 'note good' : 'note'} role="status">
+    <div class={outcomes.errors.length + outcomes.suspects.length === 0 ? 'note good' : 'note'} role="status">
       <div>
         <p>{t.updates.resultText(outcomes.updated.length, rescued, outcomes.errors.length - rescued.length)}</p>
+        {outcomes.suspects.map(({ slug, findings }) => (
+          <p key={slug}>
+            <strong>{t.updates.needsLook(outcomes.updated.find((one) => one.slug === slug)?.name ?? slug)}</strong>{' '}
+            {findings.join(' ')}
+          </p>
+        ))}
         {unlisted.map(({ slug, code, message }) => (
           <p key={`${slug} ${code}`} class="problem">
             {message}
