@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { RepositoryError } from './seal.js';
+import { RepositoryError } from '../../../runtime/repository-error.js';
 
 /** Where a repository keeps its objects. Names are paths of at most two folders. */
 export interface Backend {

@@ -1,8 +1,8 @@
 /** Keeps the backup repository sound: sweeps what no snapshot needs, checks what is stored, makes the index again. */
 
 import { createHash } from 'node:crypto';
+import { RepositoryError } from '../../../runtime/repository-error.js';
 import { listPack, packPath } from './packs.js';
-import { RepositoryError } from './seal.js';
 import type { Checked, CheckParts, Damage, Repository, RepositoryParts, SweepParts, Swept } from './types.js';
 
 const HOUR_MS = 3_600_000;

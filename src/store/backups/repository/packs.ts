@@ -4,8 +4,9 @@
  */
 
 import { createHash } from 'node:crypto';
+import { RepositoryError } from '../../../runtime/repository-error.js';
 import type { Backend } from './folder.js';
-import { RepositoryError, type Sealer } from './seal.js';
+import type { Sealer } from './seal.js';
 
 /** Where a chunk is. `length` as it is stored, `bytes` as it was. */
 export interface PackedChunk {

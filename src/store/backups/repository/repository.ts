@@ -5,9 +5,9 @@
  */
 
 import { randomBytes } from 'node:crypto';
+import { RepositoryError } from '../../../runtime/repository-error.js';
 import { checkPacks, rebuildIndex, sweep } from './maintenance.js';
 import { PACK_BYTES, PackWriter, packPath } from './packs.js';
-import { RepositoryError } from './seal.js';
 import type { ChunkWriter, Repository, RepositoryParts } from './types.js';
 
 const ABOUT = 'repository.json';

@@ -3,6 +3,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
+import { RepositoryError } from '../../../runtime/repository-error.js';
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);
@@ -15,16 +16,6 @@ const DEFLATED = 1;
 const SMALL = 64;
 /** No chunk that we make is larger; a sealed one that unpacks to more is not ours. */
 export const MAX_CHUNK_BYTES = 16 * 1024 * 1024;
-
-/** What is wrong with a stored object. `wrong_key`: nothing in the repository can be opened with the key. */
-export class RepositoryError extends Error {
-  readonly kind: 'damaged' | 'missing' | 'wrong_key' | 'full' | 'unavailable';
-  constructor(kind: RepositoryError['kind'], message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'RepositoryError';
-    this.kind = kind;
-  }
-}
 
 export interface Sealer {
   /** The name of a chunk: 64 hex digits that only holders of the key can tell from its bytes. */
