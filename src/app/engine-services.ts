@@ -190,7 +190,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const mailer = await openMailer(config);
   const webhooks = await openWebhooks(config);
   const backups = openBackups(config, parts.copyDatabase);
-  const backupStorage = openBackupStorage(config.site_backup_dir, store, clock);
+  const backupStorage = openBackupStorage(config, store, clock);
   const vulnerabilities = await openVulnerabilityFeed(config);
   // Loaded only if needed: it takes a good part of the start time.
   let rest = parts.serves === true ? await import('../surfaces/rest/perform.js') : undefined;
@@ -346,6 +346,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       await Promise.all([runner.stop(), schedule.stop(), tools, looks.stop()]);
       await Promise.all([recorder.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close(), vulnerabilities.close()]);
+      await backupStorage.close();
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       await leases.close();
       metrics.close();

@@ -9,16 +9,16 @@ import { print, say } from './output.js';
 
 /** Prints what is needed to read the backups without this installation. It is a secret. */
 export async function recoverySheet(config: Config): Promise<void> {
-  const { folder, key } = await withLocalService(config, async ({ backupStorage }) => ({
-    folder: backupStorage.folder,
+  const { place, key } = await withLocalService(config, async ({ backupStorage }) => ({
+    place: backupStorage.place,
     key: await backupStorage.key(),
   }));
   print(`Sitefleet: recovery sheet of the backups of sites
 
-Folder    ${folder}
+Place     ${place}
 Key       ${key.match(/.{8}/g)?.join(' ')}
 
-Anyone who has this key and the folder can read every backup. Without the key nobody can, not even Sitefleet.
+Anyone who has this key and the backups can read every backup. Without the key nobody can, not even Sitefleet.
 Another installation reads them after: sitefleet backups use-key FILE`);
   say('Keep it apart from the backups: on paper, or in a password manager.');
 }

@@ -25,7 +25,7 @@ const ROOMS: Record<string, Room> = {
   schemas: { about: 'the words: zod schemas of inputs and outputs', values: 'runtime' },
   store: { about: 'SQL, drivers, the schema, sealing', values: 'schemas runtime' },
   outbound: {
-    about: 'the other networks: child sites, guards, probes, mail, webhooks, feeds, audits, pictures',
+    about: 'the other networks: child sites, guards, probes, mail, webhooks, feeds, audits, pictures, buckets',
     values: 'schemas runtime',
   },
   domain: { about: 'the verbs: functions (ctx, input)', values: 'schemas runtime', types: 'store outbound' },
@@ -56,6 +56,7 @@ const ONLY: [RegExp, RegExp][] = [
   [/^libsql$/, /^src\/store\/driver\/embedded/],
   [/^@libsql\/client/, /^src\/store\/driver\/remote.*\.ts$/],
   [/^undici$/, /^src\/outbound\//],
+  [/^aws4fetch$/, /^src\/outbound\/objects\//],
   [/^pngjs$/, /^src\/outbound\/pictures\//],
   [/^pixelmatch$/, /^src\/domain\/updates\/safe\/compare-pictures\.ts$/],
   [/^@streamparser\//, /^src\/outbound\/feed\//],

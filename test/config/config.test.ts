@@ -30,6 +30,10 @@ describe('readConfig', () => {
       secret_key: null,
       secret_key_file: '/home/someone/.local/share/sitefleet/secret.key',
       site_backup_dir: '/home/someone/.local/share/sitefleet/site-backups',
+      site_backup_s3: null,
+      site_backup_s3_region: null,
+      site_backup_s3_key: null,
+      site_backup_s3_secret: null,
       admin_user: null,
       admin_password: null,
       modules: [
@@ -197,6 +201,7 @@ describe('readConfig', () => {
     const folder = tempFolder('secrets');
     const values = {
       SITEFLEET_DB_TOKEN: ['db_token', 'eyJ.token'],
+      SITEFLEET_SITE_BACKUP_S3_SECRET: ['site_backup_s3_secret', 'wJalr/secret'],
       SITEFLEET_ADMIN_PASSWORD: ['admin_password', ' with blanks '],
       SITEFLEET_VULNERABILITY_KEY: ['vulnerability_key', 'key-of-the-feed'],
       SITEFLEET_SMTP_URL: ['smtp_url', 'smtp://u:p@mail.example:587'],
@@ -208,10 +213,12 @@ describe('readConfig', () => {
     expect(names).toContain('SITEFLEET_SECRET_KEY_FILE');
     expect(secrets.map(({ name }) => name)).toEqual(Object.keys(values));
     const feed = { SITEFLEET_VULNERABILITY_FEED: 'https://feed.example/v3' };
+    const bucket = { SITEFLEET_SITE_BACKUP_S3: 'https://s3.example/bucket', SITEFLEET_SITE_BACKUP_S3_KEY: 'AKIA' };
     for (const [name, [key, value]] of Object.entries(values)) {
       const file = join(folder, name);
       writeFileSync(file, `${value}\n`);
-      expect(readConfig({ ...home, ...feed, [`${name}_FILE`]: file })[key]).toBe(value);
+      const others = name.includes('_S3_') ? bucket : feed;
+      expect(readConfig({ ...home, ...others, [`${name}_FILE`]: file })[key]).toBe(value);
       expect(problems({ [`${name}_FILE`]: file, [name]: value })[`${name}_FILE`]).toContain(`together with ${name}`);
       expect(problems({ [`${name}_FILE`]: join(folder, 'none') })[`${name}_FILE`]).toContain('ENOENT');
       writeFileSync(file, '\n');
@@ -223,6 +230,26 @@ describe('readConfig', () => {
       expect(describeConfig().find((row) => row.name === name)?.meaning).toContain(`\`${name}_FILE\``);
     }
     expect(problems({ SITEFLEET_PORT_FILE: '/x' }).SITEFLEET_PORT_FILE).toContain('spelling');
+  });
+
+  it('takes a bucket with its key, and neither alone', () => {
+    const bucket = {
+      SITEFLEET_SITE_BACKUP_S3: 'http://127.0.0.1:9000/sites/fleet-1/',
+      SITEFLEET_SITE_BACKUP_S3_KEY: 'minio',
+      SITEFLEET_SITE_BACKUP_S3_SECRET: 'hunter22',
+    };
+    expect(readConfig({ ...home, ...bucket })).toMatchObject({
+      site_backup_s3: 'http://127.0.0.1:9000/sites/fleet-1',
+      site_backup_s3_region: null,
+    });
+    for (const name of Object.keys(bucket)) {
+      const found = problems({ ...bucket, [name]: '' });
+      expect(Object.keys(found)).toEqual([name]);
+      expect(found[name]).toContain('is missing');
+    }
+    for (const url of ['s3://sites', 'https://s3.example', 'https://u:p@s3.example/sites', 'https://s3.example/s?x=1'])
+      expect(problems({ ...bucket, SITEFLEET_SITE_BACKUP_S3: url }).SITEFLEET_SITE_BACKUP_S3).toContain('Allowed');
+    expect(JSON.stringify(problems({ ...bucket, SITEFLEET_SITE_BACKUP_S3: 'x' }))).not.toContain('hunter22');
   });
 
   it('refuses two sources of the key', () => {

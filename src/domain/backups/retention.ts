@@ -55,6 +55,7 @@ export async function pruneBackups(ctx: Ctx): Promise<string> {
   }
   const swept = await repository.sweep({
     chunksOf: (snapshot, known) => chunksOf(repository, snapshot, known),
+    known: () => siteBackups.doneIds(),
     oldestRunning: () => siteBackups.oldestRunning(),
     now,
   });

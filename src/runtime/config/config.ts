@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { fileUrl } from '../file-url.js';
 import type { Parser } from './parsers.js';
 import {
+  accessKey,
   anyText,
   baseUrl,
   bearerToken,
+  bucketUrl,
   databaseUrl,
   feedLocation,
   filePath,
@@ -23,6 +25,7 @@ import {
   oneOf,
   origins,
   password,
+  regionName,
   scopeToken,
   secretKey,
   smtpUrl,
@@ -115,6 +118,17 @@ const VARIABLES: readonly Variable[] = [
     'Folder of the backups of sites, sealed. Use another disk than that of the sites.',
     { shown: '~/.local/share/sitefleet/site-backups' },
   ),
+  variable(
+    'site_backup_s3',
+    null,
+    bucketUrl,
+    'Bucket of an S3-compatible server in place of that folder: `https://HOST/BUCKET`, or with a prefix `https://HOST/BUCKET/PREFIX`.',
+  ),
+  variable('site_backup_s3_region', null, regionName, 'Region of the bucket.', {
+    shown: 'as the host says, or us-east-1',
+  }),
+  variable('site_backup_s3_key', null, accessKey, 'Id of an access key that may list, read, write and delete there.'),
+  variable('site_backup_s3_secret', null, anyText, 'The secret of that access key.', { secret: true }),
   variable(
     'host',
     '127.0.0.1',
@@ -357,7 +371,7 @@ export function readConfig(
         'is for a database in a file, but SITEFLEET_DB names none. Remove it; a libSQL server has backups of its own.',
     });
   }
-  problems.push(...feedProblems(config), ...oauthProblems(config));
+  problems.push(...feedProblems(config), ...oauthProblems(config), ...bucketProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
 }
@@ -373,6 +387,22 @@ function feedProblems(config: Config): ConfigProblem[] {
   return protocol === 'https:' || /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname)
     ? []
     : [{ name, message: 'would be sent unencrypted: SITEFLEET_VULNERABILITY_FEED must be an https URL.' }];
+}
+
+/** A bucket is not used without its key; and a key without a bucket would leave backups in the folder. */
+function bucketProblems(config: Config): ConfigProblem[] {
+  const { site_backup_s3, site_backup_s3_region, site_backup_s3_key, site_backup_s3_secret } = config;
+  const others = { REGION: site_backup_s3_region, KEY: site_backup_s3_key, SECRET: site_backup_s3_secret };
+  if (site_backup_s3 === null)
+    return Object.values(others).every((value) => value === null)
+      ? []
+      : [{ name: 'SITEFLEET_SITE_BACKUP_S3', message: 'is missing, although other variables of the bucket are set.' }];
+  return (['KEY', 'SECRET'] as const)
+    .filter((name) => others[name] === null)
+    .map((name) => ({
+      name: `SITEFLEET_SITE_BACKUP_S3_${name}`,
+      message: 'is missing: SITEFLEET_SITE_BACKUP_S3 needs it.',
+    }));
 }
 
 /** Whether `NAME_FILE` may name a file with the value. Some secrets have their own file variable, which does more. */

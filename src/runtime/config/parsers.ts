@@ -127,6 +127,23 @@ export function feedLocation(text: string): Parsed<string> {
   return 'value' in filePath(text) ? { value: text } : { allowed: 'an http or https URL without a login, or a file' };
 }
 
+/** A bucket by its path, and a prefix below it. */
+export function bucketUrl(text: string): Parsed<string> {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const plain = url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
+  const path = url?.pathname.replace(/\/+$/, '') ?? '';
+  return plain && /^\/[a-z0-9][a-z0-9._-]{1,62}(\/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,5}$/.test(path)
+    ? { value: url.origin + path }
+    : {
+        allowed:
+          'an http or https URL of a server and a bucket, with a prefix if any, such as https://s3.example.com/bucket/sites',
+      };
+}
+
+export const accessKey = matching(/^[\w.+=@-]{3,128}$/, '3 to 128 letters, digits and . _ + = @ -');
+
+export const regionName = matching(/^[A-Za-z0-9-]{1,40}$/, 'the name of a region, such as eu-central-1');
+
 /** Characters allowed in a header token. */
 export const headerToken = matching(/^[\x21-\x7E]{8,4096}$/, '8 to 4,096 printable characters without blanks');
 

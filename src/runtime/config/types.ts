@@ -42,6 +42,11 @@ export interface Config {
   backup_dir: string | null;
   /** Folder of the backups of sites. */
   site_backup_dir: string;
+  /** `https://HOST/BUCKET[/PREFIX]` in place of the folder. */
+  site_backup_s3: string | null;
+  site_backup_s3_region: string | null;
+  site_backup_s3_key: string | null;
+  site_backup_s3_secret: string | null;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */

@@ -90,6 +90,11 @@ export function createSiteBackups(db: Db, plain: Db) {
         [siteId],
       ),
 
+    /** Ids of all complete ones. */
+    async doneIds(): Promise<string[]> {
+      return (await db.all("SELECT id FROM backup WHERE state = 'done'")).map(({ id }) => String(id));
+    },
+
     /**
      * Begins a backup, or takes over the one that a process has left unfinished; undefined if another is at work on it.
      * @param silentSince one that was not at work since then was left

@@ -1,21 +1,28 @@
 /** A folder that keeps the objects of the backup repository: each is written completely, or not at all. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RepositoryError } from '../../../runtime/repository-error.js';
 
 /** Where a repository keeps its objects. Names are paths of at most two folders. */
 export interface Backend {
-  /** Writes an object, in place of one of that name. It is on the disk when this resolves. */
+  /** Each request takes about as long, whether for a part of an object or for all of it. */
+  readonly far: boolean;
+  /** Writes an object, in place of one of that name. It is stored when this resolves. */
   put(name: string, bytes: Uint8Array): Promise<void>;
+  /** Writes an object unless there is one of that name; returns whether it did. Some servers replace it all the same. */
+  create(name: string, bytes: Uint8Array): Promise<boolean>;
   /** @throws RepositoryError `missing` */
   get(name: string): Promise<Buffer>;
   /** Part of an object. @throws RepositoryError `missing`, `damaged` if it is shorter */
   part(name: string, offset: number, length: number): Promise<Buffer>;
+  /** The size of an object; null: there is none. */
+  size(name: string): Promise<number | null>;
   /** Names of the objects whose names begin with this folder, in no order. */
   list(folder: 'packs' | 'snapshots'): Promise<{ name: string; bytes: number }[]>;
   remove(name: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** A draft this old was left by a process that died. */
@@ -26,26 +33,43 @@ const SPARED_BYTES = 512 * 1024 * 1024;
 
 export function folderBackend(folder: string): Backend {
   const at = (name: string) => join(folder, name);
-  return {
-    async put(name, bytes) {
-      const path = at(name);
-      const draft = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
+  /** Writes a draft, and lets `settle` give it its name. */
+  const write = async (name: string, bytes: Uint8Array, settle: (draft: string, path: string) => Promise<void>) => {
+    const path = at(name);
+    const draft = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await needRoom(dirname(path), bytes.length);
+      const file = await open(draft, 'wx', 0o600);
       try {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        await needRoom(dirname(path), bytes.length);
-        const file = await open(draft, 'wx', 0o600);
-        try {
-          await file.writeFile(bytes);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-        await rename(draft, path);
-        await syncFolder(dirname(path));
-      } catch (error) {
-        await rm(draft, { force: true }).catch(() => undefined);
-        throw known(error, name);
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
       }
+      await settle(draft, path);
+      await syncFolder(dirname(path));
+    } catch (error) {
+      await rm(draft, { force: true }).catch(() => undefined);
+      throw known(error, name);
+    }
+  };
+  return {
+    far: false,
+
+    put: (name, bytes) => write(name, bytes, rename),
+
+    async create(name, bytes) {
+      let created = true;
+      await write(name, bytes, async (draft, path) => {
+        await link(draft, path).catch((error: unknown) => {
+          if ((error as { code?: unknown }).code === 'EEXIST') created = false;
+          // Some file systems have no links.
+          else return rename(draft, path);
+        });
+        await rm(draft, { force: true });
+      });
+      return created;
     },
 
     get: (name) =>
@@ -70,6 +94,15 @@ export function folderBackend(folder: string): Backend {
       }
     },
 
+    size: (name) =>
+      stat(at(name)).then(
+        ({ size }) => size,
+        (error: unknown) => {
+          if ((error as { code?: unknown }).code === 'ENOENT') return null;
+          throw known(error, name);
+        },
+      ),
+
     async list(kind) {
       const found = await readdir(at(kind), { recursive: true, withFileTypes: true }).catch((error: unknown) => {
         if ((error as { code?: unknown }).code === 'ENOENT') return [];
@@ -88,6 +121,8 @@ export function folderBackend(folder: string): Backend {
     },
 
     remove: (name) => rm(at(name), { force: true }),
+
+    close: async () => undefined,
   };
 }
 

@@ -23,8 +23,15 @@ export async function sweep(
   const oldest = await parts.oldestRunning();
   const packs = await index.packs();
   const needed = new Set<string>();
-  for (const id of await repository.snapshots()) {
-    for await (const chunk of parts.chunksOf(await repository.snapshot(id), needed)) needed.add(chunk);
+  const listed = new Set(await repository.snapshots());
+  for (const id of new Set([...listed, ...(await parts.known())])) {
+    const snapshot = await repository.snapshot(id).catch((error: unknown) => {
+      // Not listed, and not there: it was removed meanwhile, or is lost.
+      if (!listed.has(id) && error instanceof RepositoryError && error.kind === 'missing') return null;
+      throw error;
+    });
+    if (snapshot === null) continue;
+    for await (const chunk of parts.chunksOf(snapshot, needed)) needed.add(chunk);
   }
   const [unused, used]: [string[], string[]] = [[], []];
   for (const { name } of packs) {

@@ -6,7 +6,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { RepositoryError } from '../../../runtime/repository-error.js';
+import type { Backend } from './folder.js';
 import { checkPacks, rebuildIndex, sweep } from './maintenance.js';
+import { createPackReader } from './pack-reader.js';
 import { PACK_BYTES, PackWriter, packPath } from './packs.js';
 import type { ChunkWriter, Repository, RepositoryParts } from './types.js';
 
@@ -18,16 +20,22 @@ const PROOF = 'This key opens the repository.';
  * @throws RepositoryError `wrong_key` if it was made with another key
  */
 export async function openRepository(parts: RepositoryParts): Promise<Repository> {
-  await checkKey(parts);
+  const id = await idOf(parts);
   const { backend, sealer, index } = parts;
   const path = (id: string) => `snapshots/${id}`;
+  const partOf = createPackReader(backend);
   const repository: Repository = {
+    id,
+    async isInPlace() {
+      const found = await aboutFound(backend);
+      return found !== null && aboutOf(found).id === id;
+    },
     writer: () => createWriter(parts),
     async read(chunk) {
       const place = (await index.find([chunk])).get(chunk);
       if (place === undefined)
         throw new RepositoryError('missing', `Chunk ${chunk} is missing in the backup repository.`);
-      const bytes = await sealer.open(await backend.part(packPath(place.pack), place.offset, place.length), chunk);
+      const bytes = await sealer.open(await partOf(place), chunk);
       if (sealer.nameOf(bytes) !== chunk)
         throw new RepositoryError('damaged', `Chunk ${chunk} in the backup repository is damaged.`);
       return bytes;
@@ -49,30 +57,36 @@ export async function openRepository(parts: RepositoryParts): Promise<Repository
   return repository;
 }
 
-async function checkKey({ backend, sealer }: RepositoryParts): Promise<void> {
-  const found = await backend.get(ABOUT).catch((error: unknown) => {
-    if (error instanceof RepositoryError && error.kind === 'missing') return null;
-    throw error;
-  });
+/** The id of the repository, which the key was proven to open. */
+async function idOf({ backend, sealer }: RepositoryParts): Promise<string> {
+  const found = await aboutFound(backend);
   if (found === null) {
     // Where chunks are, but not their proof, a key that fits none of them would be taken for theirs.
     if ((await backend.list('packs')).length > 0)
       throw new RepositoryError('missing', `${ABOUT} is missing in the backup repository, though there are packs.`);
     const proof = (await sealer.seal(Buffer.from(PROOF), ABOUT)).toString('base64');
-    const id = randomBytes(8).toString('hex');
-    await backend.put(ABOUT, Buffer.from(`${JSON.stringify({ format: 1, id, proof })}\n`));
-    return;
+    const made = { format: 1, id: randomBytes(8).toString('hex'), proof };
+    await backend.create(ABOUT, Buffer.from(`${JSON.stringify(made)}\n`));
   }
-  const proof = proofOf(found);
-  await sealer.open(proof, ABOUT).catch((error: unknown) => {
+  // Read back, in case another process has made one meanwhile.
+  const { id, proof } = aboutOf(found ?? (await backend.get(ABOUT)));
+  await sealer.open(Buffer.from(proof, 'base64'), ABOUT).catch((error: unknown) => {
     throw new RepositoryError('wrong_key', 'The backup repository was made with another key.', error);
+  });
+  return id;
+}
+
+function aboutFound(backend: Backend): Promise<Buffer | null> {
+  return backend.get(ABOUT).catch((error: unknown) => {
+    if (error instanceof RepositoryError && error.kind === 'missing') return null;
+    throw error;
   });
 }
 
-function proofOf(about: Buffer): Buffer {
+function aboutOf(bytes: Buffer): { id: string; proof: string } {
   try {
-    const { format, proof } = JSON.parse(about.toString('utf8')) as { format?: unknown; proof?: unknown };
-    if (format === 1 && typeof proof === 'string') return Buffer.from(proof, 'base64');
+    const { format, id, proof } = JSON.parse(bytes.toString('utf8')) as Record<string, unknown>;
+    if (format === 1 && typeof id === 'string' && typeof proof === 'string') return { id, proof };
   } catch {
     // Not JSON: damaged, as below.
   }

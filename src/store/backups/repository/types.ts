@@ -23,6 +23,10 @@ export interface ChunkWriter {
 }
 
 export interface Repository {
+  /** Chosen when it was made. */
+  readonly id: string;
+  /** Whether it is still where it was opened: another process, or person, may have put another one in its place. */
+  isInPlace(): Promise<boolean>;
   writer(): ChunkWriter;
   /** @throws RepositoryError `missing`, `damaged` */
   read(chunk: string): Promise<Buffer>;
@@ -41,6 +45,8 @@ export interface Repository {
 }
 
 export interface SweepParts {
+  /** Ids of snapshots that there are, too, even if a list of the repository does not show them yet. */
+  known: () => Promise<readonly string[]>;
   /** Names of all chunks that a snapshot needs, but for those that only chunks among `known` name. */
   chunksOf: (snapshot: unknown, known: ReadonlySet<string>) => AsyncIterable<string>;
   /** When the oldest backup that is under way began, in milliseconds; null = none is. */
@@ -84,11 +90,13 @@ export interface Checked {
 
 /** The repository of this installation, opened when it is first needed. */
 export interface BackupStorage {
-  readonly folder: string;
+  /** The folder, or the address of the bucket. */
+  readonly place: string;
   /** @throws RepositoryError */
   open(): Promise<Repository>;
   /** The key, for the recovery sheet: 64 hex digits. It is a secret. */
   key(): Promise<string>;
   /** Takes over a repository that was made with this key. @throws RepositoryError `wrong_key` */
   useKey(key: string): Promise<void>;
+  close(): Promise<void>;
 }
