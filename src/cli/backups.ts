@@ -1,11 +1,12 @@
 /** `sitefleet backups`: what concerns the repository of the sites' backups, in the shell of the machine. */
 
 import { adoptBackups } from '../domain/backups/adopt.js';
+import { checkBackups } from '../domain/backups/check.js';
 import type { Config } from '../runtime/config/types.js';
 import { secretFrom } from './ask.js';
 import { CommandError } from './command-error.js';
 import { withLocalService } from './local-service.js';
-import { print, say } from './output.js';
+import { type JsonFlag, oneLine, print, printJson, say } from './output.js';
 
 /** Prints what is needed to read the backups without this installation. It is a secret. */
 export async function recoverySheet(config: Config): Promise<void> {
@@ -39,4 +40,29 @@ export async function useKey(config: Config, file: string): Promise<void> {
     `The key opens the repository. ${adopted} backups were found in it; ${damage.length} of ${packs + damage.length} packs cannot be read.`,
   );
   for (const { pack, problem } of damage) say(`${pack}: ${problem}`);
+}
+
+/** Checks the repository; exit code 1 if something is damaged or missing. @param sample percent of the packs that are read */
+export async function check(
+  config: Config,
+  { sample = 100, repair = false, json }: JsonFlag & { sample?: number; repair?: boolean },
+): Promise<void> {
+  const result = await withLocalService(config, (ctx) => checkBackups(ctx, sample, repair));
+  if (!result.sound) process.exitCode = 1;
+  if (json === true) return printJson(result);
+  const { packs, packs_read, bytes_read, backups, problems, lost_chunks } = result;
+  print(
+    `${packs_read} of ${packs} packs were read, ${bytes_read} bytes, and the lists of ${backups} backups. ${problems.length} problems.`,
+  );
+  for (const { what, problem, backups: concerned, backups_count } of problems) {
+    print(`${what}: ${problem} It concerns ${backups_count} backups.`);
+    for (const { backup_id, site_url, made_at } of concerned)
+      print(`  ${backup_id}  ${made_at ?? 'not known here'}  ${oneLine(site_url, 200)}`);
+  }
+  if (lost_chunks === 0) return;
+  print(
+    repair
+      ? 'Damaged packs were replaced. Back the sites up again. What they still have is stored anew, and older backups have it again.'
+      : 'Repeat it with --repair, then back the sites up again: what they still have is stored anew, and older backups have it again.',
+  );
 }

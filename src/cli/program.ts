@@ -288,6 +288,18 @@ backups
   .argument('<file>', 'a file with the key; "-" reads it from stdin')
   .action(async (file: string) => (await import('./backups.js')).useKey(readConfig(), file));
 
+backups
+  .command('check')
+  .description('check what is stored, and name the backups that damage concerns; exit code 1 when something is wrong')
+  .option('--sample <percent>', 'read only so many of the packs; sizes and lists are always checked', (text: string) =>
+    wholeNumber(1, 100)(text.replace(/%$/, '')),
+  )
+  .option('--repair', 'replace damaged packs by what can be read of them, so that the next backups store the rest anew')
+  .option('--json', 'print JSON')
+  .action(async (options: JsonFlag & { sample?: number; repair?: boolean }) =>
+    (await import('./backups.js')).check(readConfig(), options),
+  );
+
 const policies = program.command('policies').description('updates that are planned at set times');
 const policyId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 policies

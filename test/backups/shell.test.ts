@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { recoverySheet, useKey } from '../../src/cli/backups.js';
+import { check, recoverySheet, useKey } from '../../src/cli/backups.js';
 import { fileUrl } from '../../src/runtime/file-url.js';
 import { tempFolder } from '../support/cleanup.js';
 import { testConfig } from '../support/config.js';
@@ -24,6 +24,9 @@ it('a lost installation is replaced: the recovery sheet opens its backups', asyn
   const key = /^Key\s+((?:[0-9a-f]{8} ?){8})$/m.exec(sheet)?.[1] ?? '';
   expect(key).not.toBe('');
   expect(sheet).toContain(join(folder, 'repository'));
+
+  const report = await shown('sitefleet backups', () => check(old, { sample: 50 }));
+  expect(report).toMatch(/^\d of 1 packs were read, \d+ bytes, and the lists of 1 backups. 0 problems./);
 
   const other = config('new');
   const file = (text: string) => {

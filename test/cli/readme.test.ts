@@ -213,7 +213,7 @@ it('names scripts, variables and a version of Node that hold', () => {
   expect(scripts.length).toBeGreaterThan(8);
   expect(scripts.filter((name) => facts.scripts[name] === undefined)).toEqual([]);
   const variables = new Set(describeConfig().flatMap(({ name }) => [name, `${name}_FILE`]));
-  const named = [...readme.matchAll(/\bSITEFLEET_[A-Z_]+/g)].map(([name]) => name);
+  const named = [...readme.matchAll(/\bSITEFLEET_[A-Z0-9_]+/g)].map(([name]) => name);
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((name) => !variables.has(name))).toEqual([]);
   expect(readme).toContain(`Node ${facts.engines.node.replace('>=', '')} or newer`);

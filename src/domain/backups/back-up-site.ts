@@ -41,6 +41,8 @@ const READ_ALL_MS = 30 * 24 * 3_600_000;
  * second.
  */
 const SETTLE_MS = 10_000;
+/** Chunks that are looked up together. */
+const LOOKED_UP = 500;
 /** Names in an answer. */
 const NAMED = 50;
 
@@ -199,7 +201,10 @@ class BackupWork {
     return { backup_id: this.#row.id, facts };
   }
 
-  /** The last backup; null if it cannot be read any more: then everything is read again. */
+  /**
+   * What can be taken from the last backup: all of it but what was lost in the repository. Null if it cannot be read any
+   * more: then everything is read again.
+   */
   async #earlier(id: string): Promise<{ began: number; files: BackedUpFile[]; tables: BackedUpTable[] } | null> {
     try {
       const snapshot = (await this.#repository.snapshot(id)) as Snapshot;
@@ -207,11 +212,27 @@ class BackupWork {
         await readFiles(this.#repository, snapshot),
         await readTables(this.#repository, snapshot),
       ];
-      return { began: snapshot.started_at, files, tables };
+      const slices = tables.flatMap((table) => table.slices);
+      const lost = await this.#lost([
+        ...files.flatMap(({ chunks }) => chunks),
+        ...slices.flatMap(({ chunk }) => chunk ?? []),
+      ]);
+      return {
+        began: snapshot.started_at,
+        files: files.filter(({ chunks }) => !chunks.some((chunk) => lost.has(chunk))),
+        tables: tables.filter((table) => !table.slices.some(({ chunk }) => chunk !== null && lost.has(chunk))),
+      };
     } catch (error) {
       this.#ctx.log.warn({ err: error, site_id: this.#target.site.id }, 'the last backup cannot be read');
       return null;
     }
+  }
+
+  async #lost(chunks: readonly string[]): Promise<Set<string>> {
+    const lost = new Set<string>();
+    for (let at = 0; at < chunks.length; at += LOOKED_UP)
+      for (const chunk of await this.#repository.absent(chunks.slice(at, at + LOOKED_UP))) lost.add(chunk);
+    return lost;
   }
 
   async #lastReadAll(): Promise<number> {

@@ -55,7 +55,7 @@ export async function pruneBackups(ctx: Ctx): Promise<string> {
   }
   const swept = await repository.sweep({
     chunksOf: (snapshot, known) => chunksOf(repository, snapshot, known),
-    known: () => siteBackups.doneIds(),
+    known: async () => (await siteBackups.allDone()).map(({ id }) => id),
     oldestRunning: () => siteBackups.oldestRunning(),
     now,
   });

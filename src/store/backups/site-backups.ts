@@ -90,9 +90,14 @@ export function createSiteBackups(db: Db, plain: Db) {
         [siteId],
       ),
 
-    /** Ids of all complete ones. */
-    async doneIds(): Promise<string[]> {
-      return (await db.all("SELECT id FROM backup WHERE state = 'done'")).map(({ id }) => String(id));
+    /** All complete ones, briefly. */
+    async allDone(): Promise<{ id: string; site_url: string; started_at: number }[]> {
+      const rows = await db.all("SELECT id, site_url, started_at FROM backup WHERE state = 'done' ORDER BY started_at");
+      return rows.map(({ id, site_url, started_at }) => ({
+        id: String(id),
+        site_url: String(site_url),
+        started_at: Number(started_at),
+      }));
     },
 
     /**

@@ -107,6 +107,14 @@ export function createChunkIndex(db: Db) {
       return (removed?.changes ?? 0) > 0;
     },
 
+    /** Forgets a pack with all that is still looked for in it. */
+    async drop(name: string): Promise<void> {
+      await db.batch([
+        sql('DELETE FROM backup_chunk WHERE pack_id = (SELECT id FROM backup_pack WHERE name = ?)', name),
+        sql('DELETE FROM backup_pack WHERE name = ?', name),
+      ]);
+    },
+
     /** Forgets everything: for an index that is made again. */
     async clear(): Promise<void> {
       await db.batch([sql('DELETE FROM backup_chunk'), sql('DELETE FROM backup_pack')]);

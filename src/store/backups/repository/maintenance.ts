@@ -2,8 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { RepositoryError } from '../../../runtime/repository-error.js';
-import { listPack, packPath } from './packs.js';
-import type { Checked, CheckParts, Damage, Repository, RepositoryParts, SweepParts, Swept } from './types.js';
+import type { Backend } from './folder.js';
+import { listPack, PackWriter, packPath } from './packs.js';
+import type { Checked, CheckParts, Damage, Rebuilt, Repository, RepositoryParts, SweepParts, Swept } from './types.js';
 
 const HOUR_MS = 3_600_000;
 /** A pack is removed this long after it was found unused. */
@@ -53,36 +54,91 @@ export async function sweep(
   return swept;
 }
 
-/** Reads packs and compares them with their names, which are digests of their bytes. */
-export async function checkPacks(
-  { backend, index }: RepositoryParts,
-  { share, pick, only, signal }: CheckParts,
-): Promise<Checked> {
-  const known = (await index.packs()).filter(({ name }) => only?.has(name) ?? true);
+/**
+ * Compares packs with what was stored: the sizes of all, and of those that are read the bytes with their names, which are
+ * digests of them. Of a damaged pack it is known which chunks can still be read.
+ */
+export async function checkPacks(parts: RepositoryParts, { share, pick, signal }: CheckParts): Promise<Checked> {
+  const { backend, index } = parts;
+  const known = await index.packs();
   const stored = new Map((await backend.list('packs')).map(({ name, bytes }) => [name.slice(-64), bytes]));
   const damage: Damage[] = [];
   let [read, bytes] = [0, 0];
-  for (const { name } of known) {
+  for (const { name, bytes: whole } of known) {
     signal.throwIfAborted();
-    if (!stored.has(name)) damage.push({ pack: name, problem: 'It is missing.' });
-    else if (pick() < share) {
-      const pack = await backend.get(packPath(name));
-      read += 1;
-      bytes += pack.length;
-      if (createHash('sha256').update(pack).digest('hex') !== name)
-        damage.push({ pack: name, problem: 'Its bytes are not those that were stored.' });
-    }
+    // A list may lag behind.
+    const size = stored.get(name) ?? (await backend.size(packPath(name)));
+    if (size === whole && pick() >= share) continue;
+    // What seems to be damaged is looked at twice: what is wrong may be the way here.
+    const pack = (size === null ? null : await soundPack(backend, name)) ?? (await unlessMissing(backend, name));
+    read += 1;
+    bytes += pack?.length ?? 0;
+    if (pack !== null && isSound(pack, name)) continue;
+    const chunks = await unreadable(parts, name, pack);
+    // Removed by a sweep since it was listed.
+    if (pack === null && chunks.length === 0) continue;
+    const problem =
+      pack === null
+        ? 'It is missing.'
+        : pack.length === whole
+          ? 'Its bytes are not those that were stored.'
+          : `It has ${pack.length} of its ${whole} bytes.`;
+    damage.push({ pack: name, problem, chunks });
   }
   return { packs: known.length, read, bytes, damage };
 }
 
+async function soundPack(backend: Backend, name: string): Promise<Buffer | null> {
+  const pack = await unlessMissing(backend, name);
+  return pack !== null && isSound(pack, name) ? pack : null;
+}
+
+function isSound(pack: Buffer, name: string): boolean {
+  return createHash('sha256').update(pack).digest('hex') === name;
+}
+
+function unlessMissing(backend: Backend, name: string): Promise<Buffer | null> {
+  return backend.get(packPath(name)).catch((error: unknown) => {
+    if (error instanceof RepositoryError && error.kind === 'missing') return null;
+    throw error;
+  });
+}
+
+/** The chunks of a damaged pack that cannot be read any more. */
+async function unreadable({ index, sealer }: RepositoryParts, name: string, pack: Buffer | null): Promise<string[]> {
+  const lost: string[] = [];
+  for (const { chunk, offset, length } of await index.chunksOf(name)) {
+    const sealed = pack?.subarray(offset, offset + length);
+    const opens = sealed !== undefined && (await sealer.open(sealed, chunk).catch(() => null)) !== null;
+    if (!opens) lost.push(chunk);
+  }
+  return lost;
+}
+
+/** Removes damaged packs, after what can be read of them was written to others. */
+export async function repair(parts: RepositoryParts, damage: readonly Damage[]): Promise<void> {
+  const { backend, index, sealer } = parts;
+  for (const { pack: name, chunks: lost } of damage) {
+    const gone = new Set(lost);
+    const left = (await index.chunksOf(name)).filter(({ chunk }) => !gone.has(chunk));
+    if (left.length > 0) {
+      const writer = new PackWriter();
+      // As they are: a sealed chunk is bound to its own name, not to its pack.
+      for (const { chunk, offset, length, bytes } of left)
+        writer.add(chunk, bytes, await backend.part(packPath(name), offset, length));
+      const { chunks } = writer;
+      const pack = await writer.finish(sealer);
+      await backend.put(packPath(pack.name), pack.bytes);
+      await index.add(pack.name, pack.bytes.length, chunks);
+    }
+    await index.drop(name);
+    await backend.remove(packPath(name));
+  }
+}
+
 /** Makes the index again from the packs. Those that cannot be read are returned. */
-export async function rebuildIndex({
-  backend,
-  index,
-  sealer,
-}: RepositoryParts): Promise<{ packs: number; damage: Damage[] }> {
-  const damage: Damage[] = [];
+export async function rebuildIndex({ backend, index, sealer }: RepositoryParts): Promise<Rebuilt> {
+  const damage: Rebuilt['damage'] = [];
   await index.clear();
   let packs = 0;
   for (const { name: path, bytes } of await backend.list('packs')) {

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { RepositoryError } from '../../../runtime/repository-error.js';
 import type { Backend } from './folder.js';
-import { checkPacks, rebuildIndex, sweep } from './maintenance.js';
+import { checkPacks, rebuildIndex, repair, sweep } from './maintenance.js';
 import { createPackReader } from './pack-reader.js';
 import { PACK_BYTES, PackWriter, packPath } from './packs.js';
 import type { ChunkWriter, Repository, RepositoryParts } from './types.js';
@@ -52,6 +52,11 @@ export async function openRepository(parts: RepositoryParts): Promise<Repository
     removeSnapshot: (id) => backend.remove(path(id)),
     sweep: (how) => sweep(repository, parts, how),
     check: (how) => checkPacks(parts, how),
+    async absent(chunks) {
+      const found = await index.find(chunks);
+      return chunks.filter((chunk) => !found.has(chunk));
+    },
+    repair: (damage) => repair(parts, damage),
     rebuildIndex: () => rebuildIndex(parts),
   };
   return repository;

@@ -40,8 +40,12 @@ export interface Repository {
   sweep(parts: SweepParts): Promise<Swept>;
   /** Reads packs, all or a sample, and compares them with what was stored. */
   check(parts: CheckParts): Promise<Checked>;
+  /** Those of these chunks that no pack has, by the index. */
+  absent(chunks: readonly string[]): Promise<string[]>;
+  /** Removes damaged packs, after what can be read of them was written to others. What is lost is stored anew when it is put again. */
+  repair(damage: readonly Damage[]): Promise<void>;
   /** Makes the index again from the packs. */
-  rebuildIndex(): Promise<{ packs: number; damage: Damage[] }>;
+  rebuildIndex(): Promise<Rebuilt>;
 }
 
 export interface SweepParts {
@@ -70,8 +74,6 @@ export interface CheckParts {
   share: number;
   /** A number from 0 to 1 for each pack: those below the share are read. */
   pick: () => number;
-  /** Only these packs; default: all. */
-  only?: ReadonlySet<string>;
   signal: AbortSignal;
 }
 
@@ -79,6 +81,14 @@ export interface CheckParts {
 export interface Damage {
   pack: string;
   problem: string;
+  /** Those that cannot be read any more. */
+  chunks: string[];
+}
+
+export interface Rebuilt {
+  packs: number;
+  /** Packs that cannot be read. */
+  damage: Omit<Damage, 'chunks'>[];
 }
 
 export interface Checked {
