@@ -11,8 +11,16 @@ import type { Store } from '../store/store.js';
 const KEY = 'backup_repository.key';
 const ID = 'backup_repository.id';
 
-/** @param store whose settings hold the key, sealed; one is made when it is first needed */
-export function openBackupStorage(config: Config, store: Store, clock: Clock): BackupStorage {
+/**
+ * @param store whose settings hold the key, sealed; one is made when it is first needed
+ * @param mode a reader finds what a writer has made
+ */
+export function openBackupStorage(
+  config: Config,
+  store: Store,
+  clock: Clock,
+  mode: 'writer' | 'reader' = 'writer',
+): BackupStorage {
   let opened: Promise<Repository> | undefined;
   let backend: Promise<Backend> | undefined;
   const key = async () => {
@@ -29,6 +37,7 @@ export function openBackupStorage(config: Config, store: Store, clock: Clock): B
     ]);
     const sealer = createSealer(Buffer.from(secret, 'hex'));
     const repository = await openRepository({ backend: objects, sealer, index: store.chunkIndex });
+    if (mode === 'reader') return repository;
     const indexed = await store.settings.one(ID);
     // Of another place: backups would refer to chunks that are not in this one.
     if (indexed !== undefined && indexed !== repository.id) await repository.rebuildIndex();

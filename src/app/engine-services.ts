@@ -37,6 +37,7 @@ import type { Log } from '../runtime/log.js';
 import { Slots } from '../runtime/slots.js';
 import { createLog } from '../runtime/telemetry/log.js';
 import { createMetrics, type Metrics } from '../runtime/telemetry/metrics.js';
+import type { BackupStorage } from '../store/backups/repository/types.js';
 import type { Db, Statement } from '../store/driver/db.js';
 import { gatherReads } from '../store/driver/gathered-reads.js';
 import { gatherWrites } from '../store/driver/gathered-writes.js';
@@ -148,6 +149,7 @@ export interface InlineEngine extends Engine {
   readonly store: Store;
   readonly child: ChildSites;
   readonly events: EventBus;
+  readonly backupStorage: BackupStorage;
   /** The context of one call; its signal is that of the caller. */
   ctx(caller: TaskCaller): Ctx;
   /** Runs work with such a context, whose signal also ends with the engine. */
@@ -334,6 +336,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     store,
     child,
     events,
+    backupStorage,
     ctx,
     withCtx,
     async run({ task, payload }, caller) {

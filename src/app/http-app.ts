@@ -1,6 +1,7 @@
 /** The HTTP half of the composition root, loaded only when HTTP is served, to keep other starts fast. */
 
 import { Hono } from 'hono';
+import type { OpenArchive } from '../domain/backups/archive.js';
 import type { Call, GroupedOperation } from '../operation/operation.js';
 import { builtFolder } from '../runtime/built-folder.js';
 import type { Clock } from '../runtime/clock.js';
@@ -39,6 +40,7 @@ export interface HttpAppParts {
   /** Seals the ids of MCP sessions. */
   sessionSeal: SessionSeal;
   call: Call;
+  openArchive: OpenArchive;
   newRequestId(): string;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
   metrics?: HttpMetrics | undefined;
@@ -62,7 +64,8 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   const run = createRunApp({ operations, invoke: call, auth, log, readOnly: config.read_only, challenge });
   const { sessions, isFirstStart } = parts;
   const pages = createPages(parts.pageFolder ?? builtFolder('web'));
-  const rest = createRestApp({ routes, call, auth, sessions, clock, log, config, version: VERSION });
+  const { openArchive } = parts;
+  const rest = createRestApp({ routes, call, auth, sessions, clock, log, config, version: VERSION, openArchive });
   const serve: SessionRouteParts['serve'] = (request, incoming) =>
     app.fetch(request, incoming === undefined ? {} : { incoming });
   const app: Hono<HttpEnv> = createRouter({

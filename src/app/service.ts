@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
 import { answerOnce } from '../domain/access/idempotency.js';
+import { createArchives, type OpenArchive } from '../domain/backups/archive.js';
 import { type Ctx, withOperation } from '../domain/context.js';
 import type { Call, Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { UNINTERRUPTED } from '../runtime/abort-signals.js';
@@ -35,6 +36,7 @@ import type { Auth, AuthParts, VerifyAccessToken } from '../surfaces/auth/auth.j
 import type { SessionChange, Sessions } from '../surfaces/auth/sessions.js';
 import type { HttpEnv } from '../surfaces/http/request-info.js';
 import type { McpCore } from '../surfaces/mcp/core.js';
+import { openBackupStorage } from './backup-repository.js';
 import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
 import { instrumentStorage, measured, monitorDatabaseFile } from './instrumentation.js';
 import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
@@ -54,6 +56,7 @@ export interface Service {
   readonly sessions: Sessions;
   readonly events: EventBus;
   readonly invoke: Invoke;
+  readonly openArchive: OpenArchive;
   /**
    * All HTTP ways in, with every module this thread needs to respond: Node remembers a failed import, for example for
    * lack of a file handle, so a module left to the first request might never load.
@@ -192,6 +195,9 @@ export async function createService(parts: ServiceParts): Promise<Service> {
         throw caller.actor.rights.includes('write') ? error : withoutStorageDetail(error);
       }
     });
+  // A download does not keep the engine's thread busy.
+  const backupStorage = inline?.backupStorage ?? openBackupStorage(config, store, clock, 'reader');
+  const openArchive = createArchives(() => backupStorage);
   const auth = await openAuth(
     config,
     store,
@@ -204,7 +210,10 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     run({ task: 'web_session', payload: change }, systemCaller()).then((changed) => changed === true),
   );
   // The run endpoint serves every operation; the choice of tools applies to MCP only.
-  const surfaces = { config, clock, log, auth, sessions, operations: allOperations, call, newRequestId: randomUUID };
+  const surfaces = {
+    ...{ config, clock, log, auth, sessions, operations: allOperations, call, openArchive },
+    newRequestId: randomUUID,
+  };
   let closeHttp = () => {};
   let core: Promise<McpCore> | undefined;
   const mcp = () => {
@@ -238,6 +247,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     sessions,
     events,
     invoke: call,
+    openArchive,
     ctx,
     setBaseUrl(url) {
       served = true;
@@ -285,6 +295,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       file?.close();
       await integrity?.close();
       (await core)?.close();
+      if (inline === null) await backupStorage.close();
       await (inline ?? thread)?.close();
       await reader?.close();
       metrics.close();

@@ -1,6 +1,8 @@
 /** `sitefleet backups`: what concerns the repository of the sites' backups, in the shell of the machine. */
 
+import { pipeline } from 'node:stream/promises';
 import { adoptBackups } from '../domain/backups/adopt.js';
+import { exportBackup, openArchive } from '../domain/backups/archive.js';
 import { checkBackups } from '../domain/backups/check.js';
 import type { Config } from '../runtime/config/types.js';
 import { secretFrom } from './ask.js';
@@ -42,6 +44,15 @@ export async function useKey(config: Config, file: string): Promise<void> {
   for (const { pack, problem } of damage) say(`${pack}: ${problem}`);
 }
 
+/** Writes a backup to standard output as a plain archive. */
+export async function exportArchive(config: Config, id: string): Promise<void> {
+  if (process.stdout.isTTY) throw new CommandError('An archive is not for a terminal: add "> FILE".');
+  await withLocalService(config, async (ctx) => {
+    const { stream } = await openArchive(ctx.backupStorage, await exportBackup(ctx, id), ctx.signal);
+    await pipeline(stream, process.stdout, { end: false });
+  });
+}
+
 /** Checks the repository; exit code 1 if something is damaged or missing. @param sample percent of the packs that are read */
 export async function check(
   config: Config,
@@ -62,7 +73,7 @@ export async function check(
   if (lost_chunks === 0) return;
   print(
     repair
-      ? 'Damaged packs were replaced. Back the sites up again. What they still have is stored anew, and older backups have it again.'
-      : 'Repeat it with --repair, then back the sites up again: what they still have is stored anew, and older backups have it again.',
+      ? 'Damaged packs were replaced. Back the sites up again. What they still have is stored again, also for the older backups.'
+      : 'Repeat it with --repair, then back the sites up again: what they still have is stored again, also for the older backups.',
   );
 }

@@ -289,12 +289,20 @@ backups
   .action(async (file: string) => (await import('./backups.js')).useKey(readConfig(), file));
 
 backups
+  .command('export')
+  .description('write a backup as a tar archive to stdout: its files, one SQL file, and how to restore them by hand')
+  .argument('<backup_id>')
+  .action(async (id: string) => (await import('./backups.js')).exportArchive(readConfig(), id));
+backups
   .command('check')
   .description('check what is stored, and name the backups that damage concerns; exit code 1 when something is wrong')
   .option('--sample <percent>', 'read only so many of the packs; sizes and lists are always checked', (text: string) =>
     wholeNumber(1, 100)(text.replace(/%$/, '')),
   )
-  .option('--repair', 'replace damaged packs by what can be read of them, so that the next backups store the rest anew')
+  .option(
+    '--repair',
+    'replace damaged packs by what can be read of them, so that the next backups store the rest again',
+  )
   .option('--json', 'print JSON')
   .action(async (options: JsonFlag & { sample?: number; repair?: boolean }) =>
     (await import('./backups.js')).check(readConfig(), options),

@@ -118,6 +118,7 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.guard_installed': { version: string; previous_version: string | null; login_allowed: boolean };
   'site.guard_removed': NoFacts;
   'site.backed_up': { backup_id: string };
+  'site.backup_exported': { backup_id: string };
   /** `what`: the site, or a part of it in words. */
   'site.restored': { backup_id: string; what: string; taken_back: boolean };
 } & {

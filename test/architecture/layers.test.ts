@@ -56,6 +56,7 @@ const ONLY: [RegExp, RegExp][] = [
   [/^libsql$/, /^src\/store\/driver\/embedded/],
   [/^@libsql\/client/, /^src\/store\/driver\/remote.*\.ts$/],
   [/^undici$/, /^src\/outbound\//],
+  [/^modern-tar$/, /^src\/domain\/backups\/archive\.ts$/],
   [/^aws4fetch$/, /^src\/outbound\/objects\//],
   [/^pngjs$/, /^src\/outbound\/pictures\//],
   [/^pixelmatch$/, /^src\/domain\/updates\/safe\/compare-pictures\.ts$/],

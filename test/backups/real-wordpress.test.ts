@@ -3,7 +3,9 @@
  * back, and a kill at any moment leaves the old site or the new one.
  */
 
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
@@ -102,28 +104,28 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
   const front = () => visit(site.url).then(({ status }) => status);
   const guard = () => clientOf(site, privateKey);
   /** Files of wp-content without what belongs to Sitefleet. */
-  const files = () =>
+  const files = (of = site.content) =>
     Object.fromEntries(
-      Object.entries(contents(site.content))
+      Object.entries(contents(of))
         .filter(([path]) => !/sitefleet|\/$/.test(path))
         .map(([path, digest]) => [path.replace(/^\//, ''), digest]),
     );
-  const tables = () => sql("SHOW TABLES LIKE 'wp\\_%'").split('\n').filter(Boolean);
+  const tables = (ask = sql) => ask("SHOW TABLES LIKE 'wp\\_%'").split('\n').filter(Boolean);
   /** The rows of every table and how it is made; without what WordPress stores by itself, and names of constraints. */
-  const dump = () =>
+  const dump = (ask = sql, database = site.database) =>
     Object.fromEntries(
-      tables().map((table) => {
-        const made = sql(`SHOW CREATE TABLE ${table}`)
+      tables(ask).map((table) => {
+        const made = ask(`SHOW CREATE TABLE ${table}`)
           .replace(/CONSTRAINT `\w+` /g, '')
           .replace(/ AUTO_INCREMENT=\d+/, '');
         const where =
           table === 'wp_options'
             ? "WHERE option_name NOT LIKE '%transient%' AND option_name NOT LIKE 'recovery\\_%' AND option_name <> 'cron'"
             : '';
-        const columns = sql(
-          `SELECT GROUP_CONCAT('HEX(\`', COLUMN_NAME, '\`)' ORDER BY ORDINAL_POSITION) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '${site.database}' AND TABLE_NAME = '${table}'`,
+        const columns = ask(
+          `SELECT GROUP_CONCAT('HEX(\`', COLUMN_NAME, '\`)' ORDER BY ORDINAL_POSITION) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '${database}' AND TABLE_NAME = '${table}'`,
         ).trim();
-        return [table, `${made}\n${sql(`SELECT ${columns} FROM ${table} ${where}`).split('\n').sort().join('\n')}`];
+        return [table, `${made}\n${ask(`SELECT ${columns} FROM ${table} ${where}`).split('\n').sort().join('\n')}`];
       }),
     );
   const restore = (input: object, backup_id = whole.backup_id) =>
@@ -162,6 +164,31 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     expect(await front()).toBe(200);
     expect(await guard().backups().restoring()).toBeNull();
     expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+  });
+
+  it('leaves as an archive from which tar and mariadb make the site again', async () => {
+    const before = { files: files(), tables: dump() };
+    const [last] = (await app.call('back-up-site', one)).backups as Answer[];
+    const { stream } = await app.service.openArchive(
+      { backup_id: last?.backup_id, site_id: one.site_id_or_domain },
+      new AbortController().signal,
+    );
+    const folder = tempFolder('by-hand');
+    await writeFile(join(folder, 'site.tar'), stream as never);
+    execFileSync('tar', ['-xf', 'site.tar', '--no-same-owner'], { cwd: folder });
+    expect(readdirSync(folder).sort()).toEqual(['README.txt', 'database.sql', 'files', 'site.tar']);
+    const fresh = await host.site('by_hand');
+    const foreign = (statements: string) => host.query(`SET NAMES utf8mb4; USE ${fresh.database}; ${statements}`);
+    host.load(fresh.database, join(folder, 'database.sql'));
+    expect(dump(foreign, fresh.database)).toEqual(before.tables);
+    expect(files(join(folder, 'files/wp-content'))).toEqual(before.files);
+    rmSync(fresh.content, { recursive: true });
+    execFileSync('cp', ['-r', join(folder, 'files/wp-content'), fresh.content]);
+    foreign(
+      `UPDATE wp_options SET option_value = '${fresh.url.replace(/\/$/, '')}' WHERE option_name IN ('siteurl', 'home')`,
+    );
+    expect(await visit(fresh.url)).toMatchObject({ status: 200 });
+    fresh.stop();
   });
 
   it('goes back when the restored site is unwell', async () => {

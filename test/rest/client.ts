@@ -45,6 +45,7 @@ function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
     log,
     clock,
     version: 'test',
+    openArchive: service.openArchive,
     call: async (target, input, caller) => {
       if (!target.engine) return (service.invoke as Call)(target, input, caller);
       // Data that crosses the thread border in a real service is cloned here, too.

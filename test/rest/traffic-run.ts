@@ -561,6 +561,7 @@ async function backups({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestA
   await get('/backups');
   await get('/backups', {}, '?site=1&state=failed');
   await get('/backups/{backup_id}', one);
+  await get('/backups/{backup_id}/archive', one);
   await get('/backups/{backup_id}', { backup_id: `backup_${'0'.repeat(24)}` });
   await send('POST', '/backups/{backup_id}/verify', one, { percent: 50 });
   const { files } = app.fleet.site(0).guard?.backup ?? { files: new Map() };

@@ -114,10 +114,16 @@ function tables(state: BackupState): Fields {
     engine: 'InnoDB',
     rows: lines.length,
     bytes: lines.join('\n').length,
-    create: `CREATE TABLE \`${name}\` (\n  \`id\` bigint NOT NULL\n) ENGINE=InnoDB`,
+    create: createOf(name, lines),
     ordered: true,
   }));
   return { prefix: 'wp_', server: 'simulated', tables: listed, others: [] };
+}
+
+/** By its first row: the key, then texts. */
+function createOf(name: string, [first = '[""]']: readonly string[]): string {
+  const texts = (JSON.parse(first) as unknown[]).slice(1).map((_, at) => `  \`text_${at + 1}\` longtext,\n`);
+  return `CREATE TABLE \`${name}\` (\n  \`id\` bigint NOT NULL,\n${texts.join('')}  PRIMARY KEY (\`id\`)\n) ENGINE=InnoDB`;
 }
 
 interface Range {

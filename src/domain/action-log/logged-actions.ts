@@ -214,6 +214,7 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   }),
   'site.guard_removed': site('guard-removed'),
   'site.backed_up': ({ backup_id }) => ({ context: 'site', action: 'backed-up', detail: backup_id }),
+  'site.backup_exported': ({ backup_id }) => ({ context: 'site', action: 'backup-exported', detail: backup_id }),
   'site.restored': ({ backup_id, what, taken_back }) => ({
     context: 'site',
     action: taken_back ? 'restore-taken-back' : 'restored',

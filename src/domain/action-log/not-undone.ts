@@ -23,6 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'site guard-renewed': 'An older version of a guard is not restored.',
   'site guard-removed': 'install-site-guard-v1 installs the guard again.',
   'site backed-up': 'A backup changes nothing on the site.',
+  'site backup-exported': 'An export changes nothing on the site.',
   'site restored': 'What a restore replaced is gone: restore a later backup with restore-backup-v1.',
   'site restore-taken-back': 'It was taken back: nothing is left of it.',
   'plugin installed': 'delete-site-plugins-v1 removes the plugin.',

@@ -33,7 +33,7 @@ const PORTION = 500;
 /**
  * @param percent of the packs that are read; the sizes of all, and the lists of all backups, are always checked
  * @param repair removes damaged packs, but keeps what can be read of them: the next backup of a site that has the rest stores
- *   it anew, and with that the older backups have it again
+ *   it again, also for the older backups
  * @throws ServiceError `svc_backup_storage` if the repository cannot be reached
  */
 export async function checkBackups(ctx: Ctx, percent: number, repair: boolean): Promise<RepositoryCheck> {

@@ -5,6 +5,7 @@
 
 import { Hono } from 'hono';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from '../../domain/access/idempotency.js';
+import type { Archive, OpenArchive } from '../../domain/backups/archive.js';
 import { requireModule } from '../../domain/settings/modules.js';
 import type { Call } from '../../operation/operation.js';
 import { UNINTERRUPTED } from '../../runtime/abort-signals.js';
@@ -44,6 +45,7 @@ export interface RestParts {
   log: Log;
   config: Config;
   version: string;
+  openArchive: OpenArchive;
 }
 
 const BASE = '/v2';
@@ -74,14 +76,14 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const actor = await admit(c, parts, found, query, headers);
     spend(limit, actor, headers);
     const { route, path } = known(c, found);
-    requireRight(actor, route.needs, parts.config.read_only);
+    requireRight(actor, route.needs, parts.config.read_only && route.change !== null);
     if (route.module !== undefined) requireModule(parts, route.module);
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
     const params = parseParams(route, input, path);
     const { request_id } = c.env.info;
     // A change that has started runs to its end even if its caller hangs up.
-    const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
+    const signal = route.change === null && route.live ? c.req.raw.signal : UNINTERRUPTED;
     const idempotency = idempotencyOf(c, route, rawPath, query, body);
     const asked = route.revision && askedDigest(c.req.url, parts.version);
     const held = asked === undefined ? [] : heldRevisions(c.req.raw.headers.get('if-none-match'), asked);
@@ -92,6 +94,8 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     );
     if (replayed) headers['idempotency-replayed'] = 'true';
     if (route.changesLogins) parts.auth.invalidate();
+    if (route.streams !== undefined)
+      return streamed(route.streams, await parts.openArchive(answer as never, signal), headers);
     return answered(c, route, answer, { query, headers, asked, unchanged: unchanged === true });
   }
 
@@ -142,6 +146,17 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   app.get(`${BASE}/events`, caught(stream));
   app.all(`${BASE}/*`, caught(answer));
   return app;
+}
+
+/** A file that is made while it is sent. */
+function streamed(type: string, { name, stream }: Archive, headers: HeaderFields): Response {
+  Object.assign(headers, {
+    'content-type': type,
+    'content-disposition': `attachment; filename="${name}"`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  return new Response(stream, { headers });
 }
 
 /** A browser that opens the link of a printable report. */
@@ -256,7 +271,7 @@ function idempotencyOf(
   body: string,
 ): IdempotencyKey | undefined {
   const header = c.req.header('idempotency-key');
-  if (header === undefined || route.needs === 'read') return undefined;
+  if (header === undefined || route.change === null) return undefined;
   const fingerprint = fingerprintOf([c.req.method, path, query.toString(), body]);
   return { key: idempotencyKey(header), fingerprint };
 }

@@ -59,7 +59,7 @@ export async function openApi(routes: readonly Route[], version: string): Promis
     const params = describedParams(route);
     const answer = answerSchema(route);
     const answers = responses(route, params, naming.named(answer));
-    const shared = [...(hasData(answer) ? [FIELDS] : []), ...(route.needs !== 'read' ? [REPEAT] : [])];
+    const shared = [...(hasData(answer) ? [FIELDS] : []), ...(route.change !== null ? [REPEAT] : [])];
     for (const method of route.on) path[method.toLowerCase()] = operation(route, method, params, shared, answers);
     await nextTurn();
   }
@@ -207,7 +207,10 @@ function responses(route: Route, params: JsonSchema, schema: JsonSchema): Operat
   return {
     '200': {
       description: 'Done.',
-      content: { 'application/json': { schema, ...example }, ...fileTypes(params) },
+      content:
+        route.streams === undefined
+          ? { 'application/json': { schema, ...example }, ...fileTypes(params) }
+          : { [route.streams]: { schema: { type: 'string', format: 'binary' } } },
     },
     ...(cacheable ? { '304': { description: 'Not changed since the ETag in If-None-Match.' } } : {}),
     ...Object.fromEntries(
@@ -221,7 +224,7 @@ function responses(route: Route, params: JsonSchema, schema: JsonSchema): Operat
  * Error statuses that a row can return: from its checks, its path parameters, its module, and the sites it contacts.
  */
 function refusalsOf(route: Route): number[] {
-  const write = route.needs !== 'read';
+  const write = route.change !== null;
   const found = new Set([400, 401, 403, 429, 500, 503, ...route.fails]);
   if (route.pathParams.length > 0) found.add(404);
   if (write) for (const status of [409, 413, 415, 422]) found.add(status);

@@ -72,6 +72,8 @@ export interface RouteFacts<P extends AnyObject> {
   plan?(params: z.output<P>, ctx: Ctx): Promise<unknown>;
   /** What is logged of the parameters and shown for approval, where `params` lets pass what only `answer` refuses. */
   recorded?(params: z.output<P>): unknown;
+  /** For a GET that gives out what only those may have who may also write. */
+  needs?: 'write';
   /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
   live?: boolean;
   module?: ModuleName;
@@ -105,6 +107,8 @@ export interface RouteFacts<P extends AnyObject> {
   login?: 'key' | 'either';
   /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
   headers?: (answer: RouteAnswer) => Record<string, string>;
+  /** Type of the file that is streamed in place of an answer, which says what is to be in it. */
+  streams?: 'application/x-tar';
   /**
    * The revision of the answer, read without building the answer: it changes with everything the answer shows. `answer`
    * returns the same as `revision`, read in the snapshot of the answer; it is sent only in the ETag.
@@ -148,6 +152,7 @@ export interface Route {
   readonly example: RouteAnswer | undefined;
   readonly login: 'key' | 'either';
   readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
+  readonly streams: RouteFacts<AnyObject>['streams'];
   readonly revision: ((ctx: Ctx) => Promise<string>) | undefined;
   readonly changesLogins: boolean;
   /** @param params as parsed by the schema `params` */
@@ -162,7 +167,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   const { change = null } = facts;
   if ((change === null) !== (methods === 'GET'))
     throw new Error(`${key} needs the kind of its change, or has one as a GET.`);
-  const needs = methods === 'GET' ? 'read' : change === 'approvals' ? 'approve' : 'write';
+  const needs = methods === 'GET' ? (facts.needs ?? 'read') : change === 'approvals' ? 'approve' : 'write';
   const pathParams = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const params = once(() => {
     const own = facts.params();
@@ -209,6 +214,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     example: facts.example,
     login: facts.login ?? 'key',
     headers: facts.headers,
+    streams: facts.streams,
     revision: facts.revision,
     changesLogins: facts.changesLogins ?? false,
     answer: (params, ctx, fields) => facts.answer(params as z.output<P>, ctx, fields),

@@ -42,7 +42,7 @@ export interface Repository {
   check(parts: CheckParts): Promise<Checked>;
   /** Those of these chunks that no pack has, by the index. */
   absent(chunks: readonly string[]): Promise<string[]>;
-  /** Removes damaged packs, after what can be read of them was written to others. What is lost is stored anew when it is put again. */
+  /** Removes damaged packs, after what can be read of them was written to others. What is lost is stored when it is put again. */
   repair(damage: readonly Damage[]): Promise<void>;
   /** Makes the index again from the packs. */
   rebuildIndex(): Promise<Rebuilt>;

@@ -12,6 +12,7 @@ import {
 } from '../../../../schemas/backup.js';
 import { int } from '../../../../schemas/common.js';
 import { z } from '../../../../schemas/zod.js';
+import { exportBackup } from '../../../domain/backups/archive.js';
 import { backUpOne } from '../../../domain/backups/back-up-sites.js';
 import { getBackup, listBackups } from '../../../domain/backups/backups.js';
 import { restoreNow } from '../../../domain/backups/handler.js';
@@ -57,6 +58,19 @@ export const backups: readonly Route[] = [
     params: () => z.object({ backup_id: backupId() }),
     returns: () => recordOf(backupDetail()),
     answer: async ({ backup_id }, ctx) => ({ data: await getBackup(ctx, backup_id) }),
+  }),
+  route({
+    on: 'GET /backups/{backup_id}/archive',
+    needs: 'write',
+    live: true,
+    streams: 'application/x-tar',
+    fails: [404, 429, 503],
+    summary: 'Download a backup as a plain archive',
+    description:
+      'A tar archive: the files of the site as they are, one SQL file, and how to restore them by hand. It has passwords of the site in it. One that ends early is not complete.',
+    params: () => z.object({ backup_id: backupId() }),
+    returns: () => z.object({ backup_id: z.string(), site_id: z.number().int() }),
+    answer: async ({ backup_id }, ctx) => ({ ...(await exportBackup(ctx, backup_id)) }),
   }),
   route({
     on: 'POST /backups/{backup_id}/verify',

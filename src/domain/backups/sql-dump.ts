@@ -1,0 +1,118 @@
+/** Writes tables of a backup as SQL that the client of a database server loads. */
+
+import { ServiceError } from '../../runtime/errors.js';
+import type { BackedUpTable } from './snapshot.js';
+
+/** Bytes of one INSERT statement, well below any max_allowed_packet. */
+const INSERT_BYTES = 256 * 1024;
+
+/** As in the plugin for backups: bytes are stored as they were, and times are in UTC. */
+export const DUMP_HEAD = `-- Rows and tables as they were backed up. Load it with: mariadb DATABASE < database.sql
+SET NAMES binary;
+SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0;
+`;
+export const DUMP_TAIL = 'SET SESSION foreign_key_checks = 1, unique_checks = 1;\n';
+
+interface Column {
+  name: string;
+  kind: 'bit' | 'json' | 'other';
+}
+
+const NAME = '`(?:[^`]|``)+`';
+const LITERALS = /'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`/gs;
+
+/**
+ * Whether the statement that makes a table is one statement, and nothing that the client of a server would do itself: a site
+ * that is controlled by someone else could run programs where its dump is loaded.
+ */
+export function isDumpable({ create }: Pick<BackedUpTable, 'create'>): boolean {
+  const bare = create
+    .replace(/\/\*!\d{5,6} /g, '')
+    .replace(/ \*\//g, '')
+    .replace(LITERALS, 'x');
+  return /^CREATE TABLE x \(/.test(bare) && !/[;\\#'"`\0]|--|\/\*|\*\//.test(bare);
+}
+
+/** A table, statement by statement. @param slices its rows, as the plugin for backups sent them */
+export async function* dumpTable(table: BackedUpTable, slices: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const name = quoted(table.name);
+  const create = table.create.replace(new RegExp(`^CREATE TABLE ${NAME}`), () => `CREATE TABLE ${name}`);
+  yield Buffer.from(`DROP TABLE IF EXISTS ${name};\n${create};\n`);
+  const columns = columnsOf(table.create);
+  const insert = `INSERT INTO ${name} (${columns.map((column) => quoted(column.name)).join(', ')}) VALUES\n`;
+  for await (const slice of slices) {
+    let rows: string[] = [];
+    let length = 0;
+    for (const line of linesOf(slice)) {
+      const row = rowOf(line, columns, table.name);
+      rows.push(row);
+      length += row.length;
+      if (length < INSERT_BYTES) continue;
+      yield Buffer.from(`${insert}${rows.join(',\n')};\n`);
+      [rows, length] = [[], 0];
+    }
+    if (rows.length > 0) yield Buffer.from(`${insert}${rows.join(',\n')};\n`);
+  }
+}
+
+function quoted(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
+}
+
+/** The columns that are stored, in their order; those that the server computes are left out, as in the rows. */
+function columnsOf(create: string): Column[] {
+  const columns: Column[] = [];
+  for (const line of create.split('\n')) {
+    const [, name, type = ''] = new RegExp(`^\\s+(${NAME})\\s+([a-z]+)`, 'i').exec(line) ?? [];
+    if (name === undefined || isComputed(line.slice(line.indexOf(name) + name.length))) continue;
+    const kind = /^bit$/i.test(type) ? 'bit' : /^json$/i.test(type) ? 'json' : 'other';
+    columns.push({ name: name.slice(1, -1).replaceAll('``', '`'), kind });
+  }
+  return columns;
+}
+
+function isComputed(definition: string): boolean {
+  return /\bGENERATED ALWAYS AS\b|\)\s+(VIRTUAL|STORED|PERSISTENT)\b/i.test(definition.replace(LITERALS, ''));
+}
+
+function* linesOf(slice: Buffer): Generator<string> {
+  for (let at = 0; at < slice.length; ) {
+    const end = slice.indexOf(10, at);
+    const stop = end === -1 ? slice.length : end;
+    yield slice.toString('utf8', at, stop);
+    at = stop + 1;
+  }
+}
+
+/** A cell is a text, null, or, where it is no UTF-8, a list with its bytes in base64. */
+type Cell = string | null | [string];
+
+function rowOf(line: string, columns: readonly Column[], table: string): string {
+  const cells = JSON.parse(line) as Cell[];
+  if (cells.length !== columns.length)
+    throw new ServiceError('svc_backup_storage', `The rows of ${table} do not fit its columns.`, {
+      advice: 'Restore this backup with restore-backup-v1 instead.',
+    });
+  return `(${cells.map((cell, at) => literalOf(cell, columns[at]?.kind ?? 'other')).join(',')})`;
+}
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  '\0': '\\0',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\x1a': '\\Z',
+  '\\': '\\\\',
+  "'": "\\'",
+};
+
+function literalOf(cell: Cell, kind: Column['kind']): string {
+  if (cell === null) return 'NULL';
+  if (typeof cell !== 'string') {
+    const hex = Buffer.from(cell[0], 'base64').toString('hex');
+    return hex === '' ? "''" : `0x${hex}`;
+  }
+  if (kind === 'bit' && /^\d+$/.test(cell)) return cell;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the client of the server stops at them
+  const text = `'${cell.replace(/[\0\n\r\x1a\\']/g, (one) => ESCAPED[one] ?? one)}'`;
+  return kind === 'json' ? `CONVERT(${text} USING utf8mb4)` : text;
+}
