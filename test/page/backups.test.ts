@@ -1,5 +1,6 @@
 /** The backups of a site on the page: made, compared, verified, and restored after the plan was shown. */
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,6 +63,18 @@ describe('backups on the page', needs('chromium'), () => {
     await rows().first().getByText('Verified', { exact: true }).waitFor();
   });
 
+  it('are downloaded as an archive', async () => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      rows().first().getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/\.tar$/);
+    const archive = readFileSync(await download.path());
+    // The names of the files stand in their headers.
+    expect(archive.includes(`files/${NOTE}`)).toBe(true);
+    expect(archive.includes('as it was')).toBe(true);
+  });
+
   it('are restored after the plan was shown: some files, then the whole site', async () => {
     const before = contents();
     app.clock.move(60_000);
@@ -91,6 +104,7 @@ describe('backups on the page', needs('chromium'), () => {
     await reader.goto(`${served.url}/sites/1?tab=backups`);
     await reader.locator('tbody tr').first().waitFor();
     expect(await reader.getByRole('button', { name: /Back up|Verify|Restore/ }).count()).toBe(0);
+    expect(await reader.getByRole('link', { name: 'Download' }).count()).toBe(0);
     expect(await reader.getByRole('button', { name: 'What changed' }).count()).toBe(2);
     await reader.context().close();
   });

@@ -958,6 +958,7 @@ export const en = {
     changesTitle: 'What changed in this backup',
     verify: 'Verify',
     restore: 'Restore',
+    download: 'Download',
     first: 'This is the first backup: there is no earlier one to compare it with.',
     since: 'Since the backup made',
     files: (added: number, changed: number, removed: number) =>

@@ -165,6 +165,9 @@ function Line({ backup, write, changed, open }: LineProps) {
                 <Button small onClick={() => open({ what: 'restore', of: backup })}>
                   {t.backups.restore}
                 </Button>
+                <a class="button small plain" href={`/v2/backups/${backup_id}/archive`} download>
+                  {t.backups.download}
+                </a>
               </>
             )}
           </div>
