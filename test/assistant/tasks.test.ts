@@ -5,9 +5,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Task } from './checks.js';
 import { type AssistantFleet, assistantFleet } from './fleets.js';
 import { Session } from './session.js';
-import { TASKS, type Task } from './tasks.js';
+import { TASKS } from './tasks.js';
 
 const MOST_CALLS: Record<Task['kind'], number> = { read: 3, change: 4 };
 const MOST_TOKENS = 3_000;
