@@ -149,6 +149,14 @@ describe('compare-sites', () => {
     expect([body.code, body.data.field]).toEqual([code, field]);
   });
 
+  it('names an item by its whole slug, which other operations take', async () => {
+    const slug = `${'a-long-name-of-a-plugin-'.repeat(4)}/plugin.php`;
+    plugin(support.app, 0, { slug, name: 'Long' });
+    await support.app.call('sync-sites', { site_ids_or_domains: [1] });
+    const found = await compare({ site_ids_or_domains: [1, 2] });
+    expect(rowOf(found, 'Long')?.slug).toBe(slug);
+  });
+
   it('stays below 5,000 tokens with hundreds of plugins of long names', async () => {
     const { app } = support;
     const numbers = JSON.stringify(Array.from({ length: 400 }, (_, index) => index));
@@ -163,7 +171,8 @@ describe('compare-sites', () => {
       [long, numbers],
     );
     const answer = await support.tool('compare-sites', { site_ids_or_domains: [1, 2, 3, 4] });
-    expect(answer.rows).toHaveLength(20);
+    expect(answer.rows.length).toBeGreaterThan(10);
+    expect(answer.truncated).toContain(`${answer.rows.length} of ${answer.total} rows are shown`);
     expect(answer.total).toBeGreaterThan(400);
   });
 });

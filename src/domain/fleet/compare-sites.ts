@@ -24,7 +24,8 @@ interface CompareInput {
 }
 
 const NAME = 40;
-const SLUG = 60;
+/** Whole, as far as plugins have them: it is sent to other operations. */
+const SLUG = 200;
 const VALUE = 24;
 
 /** As of the last syncs; administrators are asked now. Throws as `getSite`, and `svc_invalid_input`. */
