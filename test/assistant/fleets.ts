@@ -4,6 +4,7 @@
  */
 
 import { seedFleet } from '../../bench/lib/seed.js';
+import { type LoggedChange, logEntry } from '../../src/demo/change-log.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
@@ -31,7 +32,12 @@ export interface LiveSite {
   domain: number;
   down: 'after an update' | 'by itself' | null;
   disconnected: boolean;
+  /** What people did on the site itself, as its log has it. */
+  logged: LoggedChange[];
 }
+
+/** Who became an administrator. */
+export const PROMOTED = 'newcomer';
 
 export interface AssistantFleet {
   name: string;
@@ -99,6 +105,27 @@ function furnish(site: DemoSite, seed: number, place: number): void {
   if (place % 3 === 0) state.plugins.push(plugin('spam-guard/spam-guard.php', 'Spam Guard', { active: false }));
 }
 
+/** What the log of a site has: this week and before, by several people; on some sites somebody became an administrator. */
+function logOf(seed: number, place: number, now: number): LoggedChange[] {
+  const by = (what: string) => ['tom', 'jane', 'ada'][draw(seed, place, what, 3)] ?? 'tom';
+  const at = (days: number, what: string) => (now - days * DAY - draw(seed, place, what, 20) * HOUR) / 1000;
+  const forms = (version: string, oldversion: string) => ({
+    plugindata: { name: 'Forms', version, slug: 'forms/forms.php' },
+    oldversion,
+  });
+  const updated = { type: 1970, context: 'plugin', action: 'updated' };
+  const promoted = { changeusername: PROMOTED, oldrole: 'Editor', newrole: 'Administrator' };
+  return [
+    { ...updated, user: by('old'), created: at(20, 'old'), meta: forms('1.9', '1.8') },
+    ...(draw(seed, place, 'logs', 100) < 25
+      ? [{ ...updated, user: by('new'), created: at(2, 'new'), meta: forms('2.0', '1.9') }]
+      : []),
+    ...(draw(seed, place, 'promotes', 100) < 10
+      ? [{ type: 1615, context: 'user', action: 'modified', user: by('who'), created: at(3, 'who'), meta: promoted }]
+      : []),
+  ];
+}
+
 /** @param stored number of sites in the database without a server behind them */
 export async function assistantFleet(name: string, seed: number, stored: number): Promise<AssistantFleet> {
   const feed = await feedServer();
@@ -108,7 +135,14 @@ export async function assistantFleet(name: string, seed: number, stored: number)
     sites: LIVE,
     realClock: false,
     fleet: { seed, plugins: 6 },
-    config: { direct_call_ms: 600_000, toolsets: null, vulnerability_feed: feed.url },
+    // Jobs wait until a task runs them; a sync of all sites that answer is one.
+    jobs: false,
+    config: {
+      batch_threshold: 50,
+      direct_call_ms: 600_000,
+      toolsets: null,
+      vulnerability_feed: feed.url,
+    },
   });
   const { app } = mcp;
   const now = app.clock.now();
@@ -131,11 +165,14 @@ export async function assistantFleet(name: string, seed: number, stored: number)
   await refreshVulnerabilities(app.ctx());
   await feed.close();
   await app.db.run('ANALYZE');
+  const spare = app.fleet.site(LIVE - 1);
+  spare.state.actions.clear();
+  spare.state.changeLog = [];
   return {
     name,
     mcp,
     live,
-    spare: app.fleet.site(LIVE - 1),
+    spare,
     ids,
     stored,
     cell: async (sql, ...args) => Number(Object.values((await app.db.one(sql, args)) ?? {})[0]),
@@ -146,6 +183,9 @@ async function connectLive(mcp: McpApp, seed: number, place: number, ids: Assist
   const { app } = mcp;
   const site = app.fleet.site(place);
   furnish(site, seed, place);
+  const logged = logOf(seed, place, app.clock.now());
+  site.state.actions.clear();
+  site.state.changeLog = logged.map((entry, index) => logEntry(100 + index, entry));
   const id = await app.connect(place);
   const staging = place % 10 === 1;
   // Places are fixed where a task needs a particular kind of site; other problems depend on the seed.
@@ -169,6 +209,7 @@ async function connectLive(mcp: McpApp, seed: number, place: number, ids: Assist
     domain: few('domain') ? 3 + draw(seed, place, 'lapses', 25) : 300,
     down: place === 40 ? 'after an update' : place === 41 || (place > 41 && few('down')) ? 'by itself' : null,
     disconnected: place === 31 || place === 51,
+    logged,
   };
 }
 

@@ -43,8 +43,20 @@ export class Session {
   }
 
   /** Calls a tool by its short name; throws unless it is listed and succeeds. */
-  async call(name: string, args: Record<string, unknown> = {}): Promise<Answer> {
-    const tool = `svc-${name}-v1`;
+  call(name: string, args: Record<string, unknown> = {}): Promise<Answer> {
+    return this.use(`svc-${name}-v1`, args);
+  }
+
+  /** Finds an operation that is not listed, by what is to be done, and runs the first of those found: two calls. */
+  async findAndRun(query: string, name: string, input: Record<string, unknown>): Promise<Answer> {
+    const { operations } = await this.use('search-operations', { query });
+    const [{ operation }] = operations;
+    if (operation !== `svc-${name}-v1`) throw new Error(`search-operations finds ${operation} first for: ${query}`);
+    return this.use('run-operation', { operation, input });
+  }
+
+  /** As `call`, with the whole name of the tool. */
+  private async use(tool: string, args: Record<string, unknown>): Promise<Answer> {
     if (!this.tools.has(tool)) throw new Error(`${tool} is not shown to this connection`);
     this.calls += 1;
     const result = await running(this.fleet.mcp.app, this.driver.call(tool, args));

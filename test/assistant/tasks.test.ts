@@ -8,7 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Task } from './checks.js';
 import { type AssistantFleet, assistantFleet } from './fleets.js';
 import { Session } from './session.js';
-import { TASKS } from './tasks.js';
+import { SUPPORT_TASKS } from './support-tasks.js';
+import { EVERYDAY } from './tasks.js';
+
+const TASKS = [...EVERYDAY, ...SUPPORT_TASKS];
 
 const MOST_CALLS: Record<Task['kind'], number> = { read: 3, change: 4 };
 const MOST_TOKENS = 3_000;

@@ -28,7 +28,7 @@ function search(
   };
 }
 
-export const TASKS: readonly Task[] = [
+export const EVERYDAY: readonly Task[] = [
   search(
     'Which sites have an outdated Elementor?',
     { plugin: 'elementor', has_update: ['plugins'] },
