@@ -219,10 +219,13 @@ function expected(fleet: Made[], input: Input, now: number): [number, string | n
           site.last_sync === null ||
           site.last_sync < now - input.not_synced_days * DAY) &&
         (input.certificate_days === undefined ||
-          (site.certificate !== null && site.certificate < now + input.certificate_days * DAY)) &&
-        (input.domain_days === undefined || (site.domain !== null && site.domain < now + input.domain_days * DAY)) &&
+          (site.certificate !== null && site.certificate < now + (input.certificate_days + 1) * DAY)) &&
+        (input.domain_days === undefined ||
+          (site.domain !== null && site.domain < now + (input.domain_days + 1) * DAY)) &&
         (input.ends_within_days === undefined ||
-          [site.certificate, site.domain].some((end) => end !== null && end < now + input.ends_within_days * DAY)) &&
+          [site.certificate, site.domain].some(
+            (end) => end !== null && end < now + (input.ends_within_days + 1) * DAY,
+          )) &&
         (input.monitor === undefined || input.monitor === (site.status === 'suspended' ? 'paused' : site.monitor)) &&
         (!asksUpdate || ofItem || offered(site.offers, kinds, levels)) &&
         (about !== 'plugin' || input.theme === undefined || itemsCalled(site, 'theme', input.theme).length > 0),
@@ -427,7 +430,7 @@ describe('search-fleet', () => {
     const soonest = ({ certificate, domain }: Made) => Math.min(certificate ?? Infinity, domain ?? Infinity);
     const { columns, rows, total, unknown } = await app.call('search-fleet', { ends_within_days: days, per_page: 500 });
     expect(columns.slice(3, 5)).toEqual(['certificate', 'domain']);
-    const due = fleet.filter((site) => soonest(site) < app.clock.now() + days * DAY);
+    const due = fleet.filter((site) => soonest(site) < app.clock.now() + (days + 1) * DAY);
     expect(due.some(({ certificate }) => certificate === null)).toBe(true);
     expect(due.some(({ domain }) => domain === null)).toBe(true);
     expect([total, rows.length]).toEqual([due.length, due.length]);
@@ -435,6 +438,29 @@ describe('search-fleet', () => {
     expect(ends).toEqual(due.map(soonest).sort((a, b) => a - b));
     const blind = fleet.filter(({ certificate, domain }) => certificate === null || domain === null);
     expect(unknown ?? 0).toBe(blind.filter((site) => !due.includes(site)).length);
+  });
+
+  it.each([
+    ['list-certificates', 'certificates', 'certificate_days'],
+    ['list-domains', 'domains', 'domain_days'],
+  ])('reckons days as %s does, on the last of them too', async (operation, list, filter) => {
+    const all: { site_id: number; days_left: number | null }[] = [];
+    for (let page = 1, more = true; more; page++) {
+      const answer = await app.call(operation, { page, per_page: 200 });
+      all.push(...answer[list]);
+      more = all.length < answer.total;
+    }
+    const [some = 0] = all.flatMap(({ days_left }) => (days_left !== null && days_left > 0 ? [days_left] : []));
+    for (const days of [0, some, 60]) {
+      const due = all.filter(({ days_left }) => days_left !== null && days_left <= days).map(({ site_id }) => site_id);
+      for (const asked of [{ [filter]: days }, { ends_within_days: days }]) {
+        const { rows } = await app.call('search-fleet', { ...asked, fields: ['id'], per_page: 500 });
+        const found = rows.flat() as number[];
+        expect(due.filter((id) => !found.includes(id))).toEqual([]);
+        if (filter in asked) expect(found.sort((a, b) => a - b)).toEqual(due.sort((a, b) => a - b));
+      }
+      expect(due.length).toBeGreaterThan(0);
+    }
   });
 
   it('says of how many sites the end of certificate or domain is unknown, and why, found or not', async () => {

@@ -14,6 +14,7 @@ import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { NO_NARROWING } from '../extensions/offer-filters.js';
 import { guidanceFor } from '../guidance/guidance.js';
+import { endsBefore } from '../monitoring/expiry.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
 import { siteAddress } from '../sites/urls.js';
@@ -149,8 +150,8 @@ export async function siteData(ctx: Ctx, now: number, site: number) {
 const instants = (now: number, since: number) => ({
   now,
   since,
-  certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
-  domain_before: now + DOMAIN_DAYS * DAY_MS,
+  certificate_before: endsBefore(CERTIFICATE_DAYS, now),
+  domain_before: endsBefore(DOMAIN_DAYS, now),
   stale_before: now - STALE_DAYS * DAY_MS,
   failed_since: now - DAY_MS,
   suspect_ms: HOUR_MS,

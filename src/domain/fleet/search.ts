@@ -8,6 +8,7 @@ import type { SiteStatus } from '../../store/sites/rows.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from '../extensions/levels.js';
 import { packagesCalled } from '../extensions/packages.js';
+import { endsBefore } from '../monitoring/expiry.js';
 import { type Ending, unknownEndWords } from '../monitoring/unknown-ends.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { cellsOf, columnsOf } from '../sites/search-cells.js';
@@ -144,7 +145,7 @@ function noItem(field: string, message: string): ServiceError {
 
 async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promise<FleetFilter> {
   const now = ctx.clock.now();
-  const before = (days: number | undefined) => (days === undefined ? undefined : now + days * DAY_MS);
+  const before = (days: number | undefined) => (days === undefined ? undefined : endsBefore(days, now));
   const versions = await Promise.all(
     (['wp', 'php', 'child'] as const).map(async (what) => {
       const below = asked[`${what}_below`];

@@ -10,6 +10,11 @@ export function daysLeft(end: number, now: number): number {
   return Math.floor((end - now) / DAY_MS);
 }
 
+/** The instant before which everything ends of which at most `days` whole days are left, or that has ended. */
+export function endsBefore(days: number, now: number): number {
+  return now + (days + 1) * DAY_MS;
+}
+
 /**
  * The current step: `expired`, the nearest of the steps in days, or null while the expiry is far away. After a pause
  * only the nearest step counts, not each one that was passed.
@@ -22,5 +27,5 @@ export function expiryStep(end: number, now: number): 'expired' | number | null 
 
 /** The instants by which lists determine `expired` and `expiring`. */
 export function expiryClock(now: number): { now: number; expiring: number } {
-  return { now, expiring: now + (EXPIRY.warn_days + 1) * DAY_MS - 1 };
+  return { now, expiring: endsBefore(EXPIRY.warn_days, now) - 1 };
 }
