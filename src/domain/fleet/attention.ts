@@ -8,9 +8,10 @@ import type { Mark } from '../../store/fleet/marks.js';
 import type { HarmfulRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { reasonCell } from '../sites/search-cells.js';
+import { unwell } from '../sites/status.js';
 import type { Evidence } from '../updates/safe/run-state.js';
 import { feedState } from '../vulnerabilities/state.js';
-import { briefData, siteCounts, siteData, unwell } from './brief.js';
+import { briefData, siteCounts, siteData } from './brief.js';
 
 const DAY_MS = 86_400_000;
 /** Maximum characters of what a monitor saw. */

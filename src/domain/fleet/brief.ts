@@ -17,6 +17,7 @@ import { guidanceFor } from '../guidance/guidance.js';
 import { endsBefore } from '../monitoring/expiry.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
+import { unwell } from '../sites/status.js';
 import { siteAddress } from '../sites/urls.js';
 import { TYPE_GROUPS, UPDATE_TYPES } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
@@ -281,10 +282,6 @@ const diagnosis = (row: Row | undefined) =>
   `svc-diagnose-site-v1 ${JSON.stringify({ site_id_or_domain: row?.site_id })}`;
 /** Of one site the reason; several are listed first. */
 const whyDown = (first: Row[]) => (first.length === 1 ? diagnosis(first[0]) : search({ monitor: 'down' })());
-/** The page of a site that is down was answered all the same: its status alone would say that it is well. */
-export const unwell = ({ last_http_code: code, last_msg }: { last_http_code?: unknown; last_msg?: unknown }) =>
-  typeof code === 'number' && code >= 200 && code < 400 && typeof last_msg === 'string' && last_msg !== '';
-
 const outage = (row: Row, times: Times) => {
   const { started_at, last_http_code, last_msg, acknowledged_at } = row;
   const status = last_http_code ? `HTTP ${last_http_code}` : '';

@@ -14,10 +14,10 @@ import { monitorRow } from '../monitoring/monitors.js';
 import { effectiveSettings } from '../monitoring/settings.js';
 import { UP } from '../monitoring/state.js';
 import { monitoringDefaults } from '../settings/effects.js';
-import { lastVisit, reasonOf } from '../sites/status.js';
+import { lastVisit, reasonOf, unwell } from '../sites/status.js';
 import type { Evidence } from '../updates/safe/run-state.js';
 import { listVulnerabilities } from '../vulnerabilities/list.js';
-import { harmful, unwell } from './brief.js';
+import { harmful } from './brief.js';
 
 const DOWN = 0;
 const NEVER = 99;

@@ -94,6 +94,10 @@ export function reasonOf(
   ].join(' ');
 }
 
+/** The page of a site that is down was answered all the same: its status alone would say that it is well. */
+export const unwell = ({ last_http_code: code, last_msg }: { last_http_code?: unknown; last_msg?: unknown }) =>
+  typeof code === 'number' && code >= 200 && code < 400 && typeof last_msg === 'string' && last_msg !== '';
+
 export interface LastVisit {
   /** null = undecided: WordPress' maintenance page, or a monitor whose result is not confirmed yet. */
   reachable: boolean | null;
