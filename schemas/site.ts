@@ -43,24 +43,28 @@ const statusReason = once(() =>
   }),
 );
 
+const misses = () => z.string().optional().describe('Reached, but its monitor misses this.');
+
 /** The latest visit of a front page, by a check or a monitor. */
 export const lastCheck = once(() =>
   z
     .object({
       reachable: z.boolean().nullable().describe('null = undecided.'),
       http_status: z.number().int().nullable(),
+      misses: misses(),
       checked_at: z.string().nullable().describe('null = never.'),
     })
     .describe('Of the front page.'),
 );
 
-/** What lists say of a site beside its status; the newest visit only where it did not reach the site. */
+/** What lists say of a site beside its status; the newest visit only where it did not reach the site, or its monitor misses something. */
 const standing = once(() => ({
   ...statusReason().extend({ status_reason: z.string() }).partial().shape,
   last_check: z
     .object({
       reachable: z.boolean().nullable(),
       http_status: z.number().int().nullable(),
+      misses: misses(),
       checked_at: z.string(),
     })
     .optional(),

@@ -301,6 +301,11 @@ describe('diagnose-site', () => {
       'seen',
       'Reached: HTTP 200, but not as its monitor expects: The keyword is not in the page (HTTP 200).',
     );
+    // The record of the site, and lists, say the same.
+    const lacks = { reachable: true, http_status: 200, misses: 'The keyword is not in the page (HTTP 200).' };
+    expect((await fresh.ask('get-site', here)).last_check).toMatchObject(lacks);
+    expect((await fresh.tool('list-sites')).items[0].last_check).toMatchObject(lacks);
+    expect((await fresh.tool('list-sites')).items[1]).not.toHaveProperty('last_check');
     expect(answer.advice).toMatch(
       /^The keyword "Basket of plums" was found by no check since the monitor was changed on .* svc-update-monitors-v1/,
     );

@@ -45,12 +45,12 @@ export interface SiteState {
   sync_code: string;
   /** What the monitor got, if the site is down; null otherwise. */
   http_status: number | null;
-  /** What the monitor misses on a page that was answered, and the keyword it looks for, if any; null = nothing. */
+  /** The monitor misses something on a page that was answered; null = nothing. */
   missed: Missed | null;
 }
 
 export interface Missed {
-  msg: string;
+  /** The keyword it looks for, if any. */
   keyword: string | null;
 }
 
@@ -69,7 +69,7 @@ export async function siteState(ctx: Ctx, site: TaggedSite): Promise<SiteState> 
     findings: [
       ...(status === undefined ? [] : [connectionFinding(site, reasonOf(status), status.status_since)]),
       ...uptime.findings,
-      frontPageFinding(site, uptime.missed),
+      frontPageFinding(site),
       ...harm.findings,
       ...risks.findings,
       ...phpFindings(site.php_version, ctx.clock.now()),
@@ -151,13 +151,13 @@ async function uptimeOf(ctx: Ctx, siteId: number): Promise<Uptime> {
           },
         ];
   const { type, keyword } = effectiveSettings(row, global);
-  const missed = unwell(row) ? { msg: row.last_msg, keyword: type === 'keyword' ? keyword : null } : null;
+  const missed = unwell(row) ? { keyword: type === 'keyword' ? keyword : null } : null;
   return { findings: [of('trouble', `Down. ${answer}`, since), ...open], http_status: row.last_http_code, missed };
 }
 
 /** The newest look at the front page, by a check or by the monitor. */
-function frontPageFinding(site: TaggedSite, missed: Missed | null): SiteFinding {
-  const { reachable, http_status, checked_at } = lastVisit(site);
+function frontPageFinding(site: TaggedSite): SiteFinding {
+  const { reachable, http_status, checked_at, misses } = lastVisit(site);
   const of = (state: SiteFinding['state'], seen: string): SiteFinding => ({
     matter: 'front_page',
     state,
@@ -167,9 +167,9 @@ function frontPageFinding(site: TaggedSite, missed: Missed | null): SiteFinding 
   });
   if (checked_at === null) return of('unknown', 'Never visited.');
   const got = http_status ? `HTTP ${http_status}` : 'no answer';
-  if (site.unreached > 0 && http_status !== null && http_status >= 200 && http_status < 400)
-    return of('trouble', `Reached: ${got}, but not as its monitor expects${missed === null ? '.' : `: ${missed.msg}`}`);
-  if (site.unreached > 0) return of('trouble', `Not reached: ${got}.`);
+  if (misses !== undefined) return of('trouble', `Reached: ${got}, but not as its monitor expects: ${misses}`);
+  const answered = http_status !== null && http_status >= 200 && http_status < 400;
+  if (site.unreached > 0 && !(answered && reachable === null)) return of('trouble', `Not reached: ${got}.`);
   return reachable === null ? of('unknown', `Undecided: ${got}.`) : of('ok', `Reached: ${got}.`);
 }
 

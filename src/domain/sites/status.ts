@@ -31,12 +31,12 @@ export async function statusReasons(
 
 /** What lists say of a site beside its status. */
 export interface Standing extends Partial<StatusReason> {
-  /** Only where the newest visit did not reach the site. */
+  /** Only where the newest visit did not reach the site, or found it not as expected. */
   last_check?: Omit<LastVisit, 'checked_at'> & { checked_at: string };
 }
 
 /**
- * Of each site why it is not connected, and the newest visit unless it reached the site. One round trip; none if all are
+ * Of each site why it is not connected, and the newest visit unless it reached the site and missed nothing. One round trip; none if all are
  * connected and were reached.
  */
 export async function standings(
@@ -58,7 +58,7 @@ export function standingIn({ status_reason, status_since, last_check }: Standing
 
 function standingOf(facts: StatusFacts): Standing {
   const { checked_at, ...visit } = lastVisit(facts);
-  const reached = checked_at === null || visit.reachable === true;
+  const reached = checked_at === null || (visit.reachable === true && visit.misses === undefined);
   return {
     ...(facts.status === 'connected' ? {} : reasonSince(facts)),
     ...(reached ? {} : { last_check: { ...visit, checked_at: timestampOf(checked_at) } }),
@@ -103,6 +103,8 @@ export interface LastVisit {
   reachable: boolean | null;
   /** 0 = no response; null = unknown. */
   http_status: number | null;
+  /** What its monitor misses on a page that was answered, as that it lacks the keyword; absent = nothing. */
+  misses?: string;
   /** Null = never checked. */
   checked_at: number | null;
 }
@@ -111,13 +113,21 @@ export interface LastVisit {
 export function lastVisit(
   site: Pick<
     SiteRecord,
-    'reachable' | 'http_status' | 'checked_at' | 'monitor_status' | 'monitor_http_status' | 'monitor_checked_at'
+    | 'reachable'
+    | 'http_status'
+    | 'checked_at'
+    | 'monitor_status'
+    | 'monitor_http_status'
+    | 'monitor_msg'
+    | 'monitor_checked_at'
   >,
 ): LastVisit {
   const { monitor_checked_at, monitor_status, checked_at } = site;
   if (monitor_checked_at !== null && monitor_checked_at > (checked_at ?? 0)) {
-    const reachable = monitor_status === UP ? true : monitor_status === DOWN ? false : null;
-    return { reachable, http_status: site.monitor_http_status ?? 0, checked_at: monitor_checked_at };
+    const seen = { http_status: site.monitor_http_status ?? 0, checked_at: monitor_checked_at };
+    if (monitor_status !== DOWN) return { reachable: monitor_status === UP ? true : null, ...seen };
+    const misses = unwell({ last_http_code: seen.http_status, last_msg: site.monitor_msg }) ? site.monitor_msg : null;
+    return misses === null ? { reachable: false, ...seen } : { reachable: true, ...seen, misses };
   }
   const reachable = site.reachable === null ? null : site.reachable === 1;
   return { reachable, http_status: site.http_status, checked_at };

@@ -29,7 +29,7 @@ const SHOWN = [
   ...(['timezone', 'health_good', 'health_recommended', 'health_critical', 'last_post', 'last_sync'] as const),
   ...(['backup_plugin', 'last_backup', 'backup_looked_at'] as const),
   ...(['reachable', 'http_status', 'checked_at', 'monitor_status', 'monitor_http_status'] as const),
-  ...(['monitor_checked_at', 'ignore_core', 'ignore_plugins', 'ignore_themes', 'ssl_version'] as const),
+  ...(['monitor_msg', 'monitor_checked_at', 'ignore_core', 'ignore_plugins', 'ignore_themes', 'ssl_version'] as const),
   ...(['force_use_ipv4', 'automatic_update', 'backup_before_upgrade', 'disable_health_checking'] as const),
   ...(['health_threshold', 'monitoring_emails'] as const),
 ];

@@ -60,6 +60,8 @@ export interface SiteRecord extends SiteRow {
   /** The monitor's last check: 0 down, 1 up, 2 pending, 99 none yet. */
   monitor_status: number | null;
   monitor_http_status: number | null;
+  /** What was wrong then, in words; '' = nothing. */
+  monitor_msg: string | null;
   monitor_checked_at: number | null;
   /** When the certificate was last checked. */
   certificate_checked_at: number | null;

@@ -51,7 +51,7 @@ const MARKS = {
   reconnected: { set: 'disconnected = 0', differs: 'disconnected <> 0' },
 } as const;
 
-export const RECORD_COLUMNS = `s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status,
+export const RECORD_COLUMNS = `s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status, m.last_msg AS monitor_msg,
   m.last_check_at AS monitor_checked_at, t.last_check AS certificate_checked_at,
   EXISTS (SELECT 1 FROM open_change o WHERE o.site_id = s.id) AS open_changes`;
 export const RECORD_TABLES = `site s JOIN site_detail d ON d.site_id = s.id

@@ -33,6 +33,7 @@ export interface StatusFacts
       | 'checked_at'
       | 'monitor_status'
       | 'monitor_http_status'
+      | 'monitor_msg'
       | 'monitor_checked_at'
     > {
   status_since: number | null;
@@ -53,7 +54,7 @@ export function createSiteStatus(db: Db) {
       const rows = await db.all<StatusFacts>(
         `SELECT s.id, s.status, s.suspended, s.disconnected, s.sync_error, s.unreached, s.suspended_with,
            d.reachable, d.http_status, d.checked_at, m.status AS monitor_status,
-           m.last_http_code AS monitor_http_status, m.last_check_at AS monitor_checked_at,
+           m.last_http_code AS monitor_http_status, m.last_msg AS monitor_msg, m.last_check_at AS monitor_checked_at,
            c.name AS suspended_client, nullif(d.status_since, 0) AS status_since
          FROM site s JOIN site_detail d ON d.site_id = s.id LEFT JOIN monitor m ON m.site_id = s.id
            LEFT JOIN client c ON c.id = s.suspended_with
