@@ -503,7 +503,33 @@ describe('the call', () => {
     expect(after.actions).toMatchObject([{ operation: 'svc/undo-change-v1', undoes: [id], can_undo: true }]);
     const call = await app.call('list-actions', { contexts: 'call', per_page: 1, details: true });
     expect(call.actions).toMatchObject([{ can_undo: null }]);
+    const entry = async (action_id: number) => {
+      const short = await app.call('list-actions', { contexts: 'site', per_page: 10 });
+      return short.actions.find((action: Answer) => action.id === action_id);
+    };
+    const undone = { can_undo: false, cannot_undo_because: 'It is undone already.' };
+    expect(await entry(id)).toMatchObject(undone);
+    // What undoes it may be undone in turn: then it holds again.
+    const by = after.actions[0].id;
+    await undo({ change_id: by });
+    expect(await entry(by)).toMatchObject(undone);
+    expect(await entry(id)).toMatchObject({ can_undo: true });
+    await undo({ change_id: id });
+    expect(await entry(id)).toMatchObject(undone);
     expect(await verifyLog(app.ctx())).toMatchObject({ valid: true });
+  });
+
+  it('is told in the log of an update that was rolled back, by whichever call', async () => {
+    const item = app.offer(app.site(0), 1, '77.0');
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    await app.safely('update-site-plugins', { ...one, slugs: [item.slug] });
+    const updates = async () =>
+      (await app.call('list-actions', { contexts: 'plugin', per_page: 10 })).actions.filter(
+        ({ action, new_version }: Answer) => action === 'updated' && new_version === '77.0',
+      );
+    expect(await updates()).toMatchObject([{ can_undo: true }]);
+    await app.safely('roll-back', { ...one, type: 'plugin', slug: item.slug });
+    expect(await updates()).toMatchObject([{ can_undo: false, cannot_undo_because: 'It is undone already.' }]);
   });
 
   it('keeps no secret in the log, and says of it that it is not restored', async () => {

@@ -9,8 +9,10 @@ import type { Ctx } from '../context.js';
 import { oneOrAll, type SiteRef } from '../sites/resolve.js';
 import { logHead } from './head.js';
 import { canUndo } from './logged-changes.js';
+import { UNDONE } from './not-undone.js';
 import { actionEvent } from './ocsf.js';
 import { logPages } from './pages.js';
+import { undoneAmong } from './undone.js';
 
 const DAY_MS = 86_400_000;
 const STANDARD_DAYS = 7;
@@ -56,13 +58,13 @@ export async function listActions(ctx: Ctx, { page, per_page, ...input }: Action
     page,
     per_page,
   );
-  const head = await logHead(ctx);
+  const [head, undone] = await Promise.all([logHead(ctx), undoneAmong(ctx, items)]);
   const note = total > 0 || operation === undefined ? undefined : await neverCalled(ctx, operation);
   return {
     ...(note === undefined ? {} : { note }),
     since: timestampOf(since),
     until: timestampOf(until),
-    actions: items.map(actionView),
+    actions: items.map((entry) => actionView(entry, undone)),
     total,
     page,
     per_page,
@@ -84,7 +86,7 @@ async function neverCalled(ctx: Ctx, operation: string): Promise<string | undefi
   return `No entry of the log has the operation "${cleanLine(operation, MOST_TEXT)}"${close.length === 0 ? '' : `; some have ${close.join(', ')}`}.`;
 }
 
-export function actionView(entry: ActionRow) {
+function actionView(entry: ActionRow, undone: ReadonlySet<number>) {
   const { previous: _previous, fields: _fields, undoes, at, ...row } = entry;
   const line = (text: string) => cleanLine(text, MOST_TEXT);
   return {
@@ -95,7 +97,7 @@ export function actionView(entry: ActionRow) {
     slug: line(row.slug),
     name: line(row.name),
     detail: line(row.detail),
-    ...canUndo(entry),
+    ...canUndo(entry, undone),
     undoes: undoes === '' ? [] : undoes.split(',').map(Number),
   };
 }
@@ -103,7 +105,8 @@ export function actionView(entry: ActionRow) {
 type ActionView = ReturnType<typeof actionView>;
 
 /**
- * Entries without hashes and what is empty, and with the beginning of long texts; who called and how is said once for
+ * Entries without hashes and what is empty, and with the beginning of long texts; of what cannot be undone only if it is
+ * undone already; who called and how is said once for
  * entries of one call that follow each other.
  */
 export function shortActions(views: readonly ActionView[]) {
@@ -111,14 +114,15 @@ export function shortActions(views: readonly ActionView[]) {
 }
 
 function shortAction(view: ActionView, isOfCallAbove: boolean) {
-  const { hash: _hash, actor_id: _id, cannot_undo_because: _why, ...kept } = view;
+  const { hash: _hash, actor_id: _id, cannot_undo_because: why, ...kept } = view;
   const { actor, actor_type, via, client, operation, ...entry } = kept;
   const { id, at, context, action, ...rest } = entry;
   const short = (text: string) => cleanLine(text, SHORT_TEXT);
   const caller: Partial<ActionView> = isOfCallAbove ? {} : { actor, actor_type, via, client: short(client), operation };
-  const others = { ...caller, ...rest, detail: short(rest.detail), input: short(rest.input) };
-  const said = Object.entries(others).filter(([, value]) => !isEmpty(value));
-  return { id, at, context, action, ...(Object.fromEntries(said) as Partial<typeof others>) };
+  const said = why === UNDONE ? { cannot_undo_because: why } : {};
+  const others = { ...caller, ...rest, ...said, detail: short(rest.detail), input: short(rest.input) };
+  const filled = Object.entries(others).filter(([, value]) => !isEmpty(value));
+  return { id, at, context, action, ...(Object.fromEntries(filled) as Partial<typeof others>) };
 }
 
 function isEmpty(value: unknown): boolean {

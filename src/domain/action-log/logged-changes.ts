@@ -2,7 +2,7 @@
 
 import { groupBy } from '../../runtime/group-by.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
-import { GONE, NO_CHANGE, NO_IMAGE, NOT_DONE, reasonNotUndone } from './not-undone.js';
+import { GONE, NO_CHANGE, NO_IMAGE, NOT_DONE, reasonNotUndone, UNDONE } from './not-undone.js';
 
 /** What was changed. `slug` is what identifies it: a slug or an id, of settings the group. */
 export interface Target {
@@ -117,9 +117,16 @@ function ofSites(
   );
 }
 
-/** Whether an entry can be undone by its kind and what is kept of it; null: that depends on what the call did. */
-export function canUndo(row: ActionRow): { can_undo: boolean | null; cannot_undo_because?: string } {
+/**
+ * Whether an entry can be undone by its kind and what is kept of it; null: that depends on what the call did.
+ * @param undone ids of entries that are undone
+ */
+export function canUndo(
+  row: ActionRow,
+  undone: ReadonlySet<number>,
+): { can_undo: boolean | null; cannot_undo_because?: string } {
   if (row.context === 'call') return { can_undo: null };
+  if (undone.has(row.id)) return { can_undo: false, cannot_undo_because: UNDONE };
   const { changes, refusals } = expand(row);
   if (changes.length > 0) return { can_undo: true };
   return { can_undo: false, cannot_undo_because: refusals[0]?.reason ?? NO_CHANGE };

@@ -2,6 +2,7 @@
 
 import type { ActionRow } from '../../store/action-log/action-log.js';
 
+export const UNDONE = 'It is undone already.';
 export const GONE = 'What was deleted is gone.';
 export const NO_IMAGE = 'What it was before is not in the log.';
 export const NO_CHANGE = 'It was so before: nothing changed.';

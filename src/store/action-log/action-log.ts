@@ -278,6 +278,28 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
       return rows.map(({ name }) => name);
     },
 
+    /** The entries that undid any of these, by `undoes`. */
+    undoing(ids: readonly number[]): Promise<ActionRow[]> {
+      if (ids.length === 0) return Promise.resolve([]);
+      return db.all<ActionRow>(
+        `SELECT * FROM action_log WHERE undoes <> '' AND id > ? AND +code = ''
+           AND EXISTS (SELECT 1 FROM json_each('[' || undoes || ']') u JOIN json_each(?) w ON w.value = u.value)`,
+        [Math.min(...ids), JSON.stringify(ids)],
+      );
+    },
+
+    /** The ids of those updates after which the same item of the site was rolled back to the version from before. */
+    async rolledBack(updates: readonly Pick<ActionRow, 'id'>[]): Promise<number[]> {
+      if (updates.length === 0) return [];
+      const rows = await db.all<{ id: number }>(
+        `SELECT u.id FROM json_each(?) w CROSS JOIN action_log u ON u.id = w.value
+         WHERE EXISTS (SELECT 1 FROM action_log r WHERE r.site_id = u.site_id AND r.at >= u.at AND r.id > u.id AND r.action = 'rolled-back'
+           AND r.context = u.context AND r.slug = u.slug AND r.code = '' AND r.new_version = u.old_version)`,
+        [JSON.stringify(updates.map(({ id }) => id))],
+      );
+      return rows.map(({ id }) => id);
+    },
+
     /** What a call that undoes changes, or a job of it, has done on a site. */
     undoneBy({ request_id, operation }: Pick<LogOrigin, 'request_id' | 'operation'>, siteId: number) {
       return db.all<Pick<ActionRow, 'context' | 'action' | 'slug' | 'undoes'> & Row>(

@@ -265,6 +265,8 @@ CREATE INDEX action_log_of_operation ON action_log (operation, at DESC, id DESC)
 CREATE INDEX action_log_of_request ON action_log (request_id, at DESC, id DESC);
 -- What was done, counted by kind without reading the rows.
 CREATE INDEX action_log_done ON action_log (at, context, action, site_id) WHERE code = '';
+-- What undoes others, which is little.
+CREATE INDEX action_log_undoing ON action_log (id) WHERE undoes <> '';
 -- Up to which row the log was pruned, signed. The newest is the beginning of what is left.
 CREATE TABLE action_log_checkpoint (
   through INTEGER PRIMARY KEY,
