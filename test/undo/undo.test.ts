@@ -332,9 +332,36 @@ describe('several changes of the same thing, undone from the newest on', () => {
     expect(steps).toMatchObject(
       expect.arrayContaining([
         expect.objectContaining({ kind: 'tag', field: 'name', now: 'Third', back_to: 'First' }),
-        expect.objectContaining({ kind: 'tag', field: 'record', back_to: 'null' }),
+        expect.objectContaining({ kind: 'tag', field: 'record', now: 'First', back_to: 'none' }),
+        ...[1, 2].map((site_id) =>
+          expect.objectContaining({ site_id, field: 'tag Third', now: 'true', back_to: 'false' }),
+        ),
       ]),
     );
+  });
+
+  it('tags and clients of sites, also of a deleted one, by their names', async () => {
+    const { id } = await app.call('add-tag', { name: 'Gone soon' });
+    const [ada, bea] = [await app.call('add-client', { name: 'Ada' }), await app.call('add-client', { name: 'Bea' })];
+    await app.call('update-site', { site_id_or_domain: 1, client_id: ada.id });
+    await app.call('tag-sites', { site_ids_or_domains: [1], add: ['Gone soon'] });
+    const { undo: steps } = await allBack(async () => {
+      await app.call('delete-tag', { tag_id: id, confirm: true });
+      await app.call('update-site', { site_id_or_domain: 1, client_id: bea.id });
+      await app.call('update-site', { site_id_or_domain: 3, client_id: bea.id });
+    });
+    expect(steps).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ kind: 'tag', field: 'record', now: 'none', back_to: '"Gone soon"' }),
+        expect.objectContaining({ site_id: 1, field: 'tag "Gone soon"', now: 'false', back_to: 'true' }),
+        expect.objectContaining({ site_id: 1, field: 'client', now: 'Bea', back_to: 'Ada' }),
+        expect.objectContaining({ site_id: 3, field: 'client', now: 'Bea', back_to: 'none' }),
+      ]),
+    );
+    await app.call('update-site', { site_id_or_domain: 1, client_id: null });
+    for (const { id: client_id } of [ada, bea])
+      await app.call('delete-client', { client_id_or_email: client_id, confirm: true });
+    await app.call('delete-tag', { tag_id: id, confirm: true });
   });
 
   it('a tag that was renamed and then deleted', async () => {

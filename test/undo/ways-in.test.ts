@@ -148,6 +148,6 @@ describe('across a restart', () => {
     expect(await verifyLog(again.ctx())).toMatchObject({ valid: true });
     // The tag itself is used no more, so the rest of the call can be undone now.
     const rest = await again.call('undo-change', { change_id: actions[0].id, dry_run: true });
-    expect(rest.undo).toMatchObject([{ kind: 'tag', field: 'record', back_to: 'null' }]);
+    expect(rest.undo).toMatchObject([{ kind: 'tag', field: 'record', back_to: 'none' }]);
   });
 });

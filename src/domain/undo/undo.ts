@@ -3,7 +3,6 @@
  * time. What was changed again since, and what is not known, is left as it is, with the reason.
  */
 
-import { siteWord } from '../../../schemas/site-text.js';
 import { cleanLine } from '../../../schemas/text.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -14,9 +13,10 @@ import type { Ctx } from '../context.js';
 import { selectionOf } from '../sites/resolve.js';
 import { directUndo, planSite, undoHandler } from './handler.js';
 import type { StepResult } from './on-site.js';
-import { cautionOf, digestOf, type Left, type Plan, planOf, refused, type Step, shown } from './plan.js';
+import { cautionOf, digestOf, type Left, type Plan, planOf, refused, type Step } from './plan.js';
 import { recordName, recordStates, undoRecords, undoRecordsLast } from './records.js';
 import { changesOf, type Selected, select, type UndoChoice } from './select.js';
+import { namesIn, type RecordNames, stepWords } from './words.js';
 
 export interface UndoInput extends UndoChoice {
   /** Of a preview: refuses if the plan is another one by now. */
@@ -34,12 +34,13 @@ export async function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
   const listed = <T>(items: readonly T[]) => items.slice((page - 1) * LISTED, page * LISTED);
   const careful = plan.steps.filter((step) => cautionOf(step) !== undefined);
   const plain = plan.steps.filter((step) => cautionOf(step) === undefined);
+  const names = await namesIn(ctx, plan.steps);
   return {
     dry_run: true as const,
     queued: false,
     digest: digestOf(plan),
     // What needs a look comes first.
-    undo: listed([...careful, ...plain]).map((step) => stepView(step, urls)),
+    undo: listed([...careful, ...plain]).map((step) => stepView(step, urls, names)),
     total_undo: plan.steps.length,
     total_cautions: careful.length,
     total_by_others: plan.steps.filter(({ by }) => by.some((name) => name !== ctx.actor.name)).length,
@@ -82,10 +83,11 @@ export async function undoChanges(ctx: Ctx, { digest, page, ...choice }: UndoInp
   const errors = [...failed, ...left, ...goneSites(expanded, urls), ...onSites];
   const done = results.filter(({ error }) => error === null).map(({ step }) => step);
   const job = answer.queued ? answer : answer.continued;
+  const names = await namesIn(ctx, done);
   return {
     queued: answer.queued,
     ...(job === undefined ? {} : { job_id: job.job_id, status_url: job.status_url, sites_queued: job.sites_queued }),
-    undone: done.slice(0, LISTED).map((step) => stepView(step, urls)),
+    undone: done.slice(0, LISTED).map((step) => stepView(step, urls, names)),
     total_undone: done.length,
     errors: errors.slice(0, LISTED).map((one) => leftView(one, urls)),
     total_errors: errors.length,
@@ -199,14 +201,12 @@ function targetView({ site_id, kind, slug, name }: Target, urls: Urls) {
   };
 }
 
-function stepView(step: Step, urls: Urls) {
-  const { field, now, back_to, entries, change_id, by } = step;
+function stepView(step: Step, urls: Urls, names: RecordNames) {
+  const { entries, change_id, by } = step;
   const caution = cautionOf(step);
   return {
     ...targetView(step, urls),
-    field,
-    now: siteWord(shown(now)),
-    back_to: siteWord(shown(back_to)),
+    ...stepWords(step, names),
     ...(caution === undefined ? {} : { caution }),
     ...(by.length === 0 ? {} : { by: by.map((name) => cleanLine(name, MOST_NAME)) }),
     action_ids: entries,
