@@ -45,10 +45,14 @@ export const fleetUpdateEntry = once(() =>
   z.object({ ...siteFields(), site_status: siteStatus() }).merge(updateEntry()),
 );
 
-/** Versions that a list of updates leaves out because they are quarantined, each in a line: what, where and why. */
+/**
+ * What a list of updates leaves out: versions that are quarantined, each in a line with what, where and why; and how many are
+ * ignored.
+ */
 export const heldBack = once(() => ({
   held_back: z.array(z.string()).optional(),
   total_held_back: z.number().int().optional(),
+  ignored: z.string().optional(),
 }));
 
 export const onSuspendedSites = () => z.number().int().optional();

@@ -30,6 +30,25 @@ const ignore = (input: object) =>
   app.call('ignore-update-everywhere', { action: 'ignore', type: 'plugin', slug: plugin.slug, ...input });
 
 describe('ignore-update-everywhere', () => {
+  it('is told by lists of updates: how many are left out, and where they are listed', async () => {
+    const told = async () => [
+      (await app.call('list-updates')).ignored,
+      (await app.call('list-updates', { site_ids_or_domains: [1], slug: plugin.slug })).ignored,
+      (await app.call('get-site-updates', { site_id_or_domain: 1 })).ignored,
+      (await app.call('list-updates', { types: ['themes'] })).ignored,
+    ];
+    expect(await told()).toEqual([undefined, undefined, undefined, undefined]);
+    await ignore({});
+    const one = '1 update is left out as ignored: 1 by entries that list-ignored-updates-v1 lists.';
+    expect(await told()).toEqual([one, one, one, undefined]);
+    // Settings of sites are not entries.
+    await app.db.run('UPDATE site_detail SET ignore_core = 1 WHERE site_id = 1');
+    await app.call('ignore-site-plugins', { site_id_or_domain: 1, action: 'add', slugs: [plugin.slug] });
+    expect((await told())[2]).toBe(
+      '2 updates are left out as ignored: 1 by entries that list-ignored-updates-v1 lists, 1 by settings of their sites, on the page.',
+    );
+  });
+
   it('hides the update on every site until the time that was named, and then shows it again', async () => {
     const until = new Date(app.clock.now() + 30 * DAY).toISOString();
     expect(await ignore({ slug: plugin.name.toUpperCase(), until })).toEqual({

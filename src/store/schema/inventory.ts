@@ -131,6 +131,7 @@ CREATE TABLE site_update (
 CREATE INDEX site_update_page ON site_update (url_key, site_id, type, position, ignored) WHERE ignored = 0;
 CREATE INDEX site_update_page_by_type ON site_update (type, url_key, site_id, position, ignored) WHERE ignored = 0;
 CREATE INDEX site_update_quarantined ON site_update (site_id) WHERE ignored = 2;
+CREATE INDEX site_update_ignored ON site_update (site_id) WHERE ignored = 1;
 CREATE INDEX site_update_by_slug ON site_update (slug, type);
 CREATE INDEX site_update_by_level ON site_update (type, slug, level, site_id, ignored, needs) WHERE ignored = 0;
 CREATE INDEX site_update_needy ON site_update (site_id) WHERE needs <> '';

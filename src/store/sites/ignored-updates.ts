@@ -3,13 +3,17 @@
 import { type Statement, sql } from '../driver/db.js';
 import { quarantinedOn } from './quarantined-on.js';
 
+/** Whether the settings of its site ignore all updates of its type. */
+export function ignoredBySite(update: string): string {
+  return `EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = ${update}.site_id AND
+    ((type = 0 AND d.ignore_core = 1) OR (type = 1 AND d.ignore_plugins = 1) OR (type = 2 AND d.ignore_themes = 1)))`;
+}
+
 /**
  * Whether an update is ignored (operations §5.6), otherwise whether its version is quarantined on the site. The result is
  * stored in the row, so that lists do not compute it.
  */
-const IGNORED = `CASE WHEN
-  EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = site_update.site_id AND
-    ((type = 0 AND d.ignore_core = 1) OR (type = 1 AND d.ignore_plugins = 1) OR (type = 2 AND d.ignore_themes = 1)))
+const IGNORED = `CASE WHEN ${ignoredBySite('site_update')}
   OR EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = site_update.site_id AND i.type = site_update.type
     AND i.slug = site_update.slug AND i.version IN ('*', site_update.new_version))
   OR EXISTS (SELECT 1 FROM ignored_everywhere g WHERE g.type = site_update.type
@@ -18,8 +22,9 @@ const IGNORED = `CASE WHEN
     AND q.version = site_update.new_version AND ${quarantinedOn('q', 'site_update.site_id')})
   THEN 2 ELSE 0 END`;
 
-/** Conditions on an update `u`: on offer; quarantined; or either, as a run refuses what is quarantined with the reason. */
+/** Conditions on an update `u`: on offer; ignored; quarantined; or on offer or quarantined, as a run refuses what is quarantined with the reason. */
 export const ON_OFFER = 'u.ignored = 0';
+export const IGNORED_ONES = 'u.ignored = 1';
 export const QUARANTINED = 'u.ignored = 2';
 export const WANTED = 'u.ignored <> 1';
 

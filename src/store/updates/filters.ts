@@ -6,7 +6,7 @@ import { countOf } from '../driver/lists.js';
 import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { CALLED_ALONE } from '../sites/called-alone.js';
 import { idList } from '../sites/filter.js';
-import { ON_OFFER, QUARANTINED, WANTED } from '../sites/ignored-updates.js';
+import { IGNORED_ONES, ignoredBySite, ON_OFFER, QUARANTINED, WANTED } from '../sites/ignored-updates.js';
 import { type FleetOffer, OFFER_COLUMNS, type OfferFilter } from './updates.js';
 
 export interface Narrowing {
@@ -144,14 +144,15 @@ export function createNarrowedUpdates(db: Reads) {
     },
 
     /**
-     * Versions that are quarantined where they would be on offer, those on most sites first; and as `onSuspended`.
+     * Versions that are quarantined where they would be on offer, those on most sites first; as `onSuspended`; and how many
+     * are ignored, `bySite` by a setting of their site.
      * @param sites ids of sites of each
      */
     async heldBack(
       query: NarrowedQuery,
       most: number,
       sites: number,
-    ): Promise<{ items: HeldBackRow[]; total: number; suspended: number }> {
+    ): Promise<{ items: HeldBackRow[]; total: number; suspended: number; ignored: number; bySite: number }> {
       const { text, args } = await narrowedCondition(db, query, QUARANTINED);
       const held = {
         sql: `SELECT type, slug, new_version, count(*) AS sites, count(*) OVER () AS total,
@@ -162,9 +163,20 @@ export function createNarrowedUpdates(db: Reads) {
         args: [sites, ...args, most],
       };
       const suspended = suspendedCount(await narrowedCondition(db, query, ON_OFFER));
-      const [rows = [], [count] = []] = await db.read([held, suspended]);
+      const ignored = await narrowedCondition(db, query, IGNORED_ONES);
+      const counts = {
+        sql: `SELECT count(*) AS n, count(*) FILTER (WHERE ${ignoredBySite('u')}) AS by_site FROM site_update u WHERE ${ignored.text}`,
+        args: ignored.args,
+      };
+      const [rows = [], [count] = [], [left] = []] = await db.read([held, suspended, counts]);
       const items = rows as (HeldBackRow & { total: number })[];
-      return { items, total: items[0]?.total ?? 0, suspended: Number(count?.n) };
+      return {
+        items,
+        total: items[0]?.total ?? 0,
+        suspended: Number(count?.n),
+        ignored: Number(left?.n),
+        bySite: Number(left?.by_site),
+      };
     },
 
     /** Sites with at least one such update, even if it is quarantined. */
