@@ -123,7 +123,9 @@ describe('what cannot be rolled back', () => {
       const { would_affect } = await tool('run-updates', { ...choice, dry_run: true });
       const { guard, reinstall, none } = plan.protection;
       expect([choice, guard + reinstall + none]).toEqual([choice, plan.updates]);
-      expect([choice, plan.updates, plan.cannot_be_rolled_back]).toEqual([
+      // A rollout reinstalls what it can; what a direct run without a guard installs stays.
+      expect([choice, plan.cannot_be_rolled_back, plan.only_reinstallable]).toEqual([choice, none, reinstall]);
+      expect([choice, plan.updates, none + reinstall]).toEqual([
         choice,
         would_affect.total,
         would_affect.cannot_be_rolled_back,

@@ -410,7 +410,8 @@ function planView({ rules, items, left, canaries, released }: Drawn) {
   return {
     summary: sentences(...summary),
     ...{ sites, updates: items.length, waves, by_item, more_items: Math.max(0, common.length - ITEMS) },
-    ...{ protection, cannot_be_rolled_back: protection.reinstall + protection.none, risks, left_out },
+    ...{ protection, cannot_be_rolled_back: protection.none, only_reinstallable: protection.reinstall },
+    ...{ risks, left_out },
   };
 }
 
