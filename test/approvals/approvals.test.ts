@@ -39,7 +39,9 @@ describe('a change that has to be asked for', () => {
     const asked = await call();
     expect(asked.isError).toBe(true);
     const approval_id = idIn(asked);
-    expect(textOf(asked)).toMatch(/^svc_approval_required: This change needs the approval of a person\./);
+    expect(textOf(asked)).toMatch(
+      /^svc_approval_required: This change needs the approval of a person: so says the rule for deletions \(every such change\)\. /,
+    );
     expect(textOf(asked)).toContain(`request ${approval_id} waits at`);
     expect(textOf(asked)).toContain(`tag ${tags}`);
     expect(await tagExists(id)).toBe(true);

@@ -1,6 +1,7 @@
 /** A preview says beforehand that its call will wait for a person, as the call then does. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import { PRESET_RULES } from '../../schemas/approval.js';
 import { operations } from '../../tools/index.js';
 import { type Ask, type Ways, ways } from '../approvals/client.js';
 import type { Answer } from '../support/harness.js';
@@ -106,7 +107,7 @@ describe('every preview', () => {
         const refused = (call.texts[0] ?? '').startsWith('svc_change_not_allowed');
         expect([name, needs_approval]).toEqual([
           name,
-          expect.stringMatching(refused ? /^It would be refused/ : /^By the rules a person has to approve /),
+          expect.stringMatching(refused ? /^It would be refused/ : /^A person has to approve this(?: on .*)?, by the rule for /),
         ]);
         if (refused) continue;
         // What waits already is named.
@@ -131,11 +132,26 @@ describe('every preview', () => {
 });
 
 describe('of a plan', () => {
+  it('names the rule that asks, where the rule for the same updates at once does not', async () => {
+    await app.rules({ preset: 'open' });
+    await app.rules({ rules: { rollouts: PRESET_RULES.careful.rollouts } });
+    expect((await tool('run-updates', { dry_run: true })).needs_approval).toBeNull();
+    const { plan_id, digest, needs_approval } = await tool('plan-updates');
+    const rule = 'the rule for rollouts (more than 5 sites)';
+    expect(needs_approval).toContain(rule);
+    const { texts } = await called('start-rollout', { plan_id, digest, confirm: true });
+    expect(texts[0]).toMatch(/^svc_approval_required/);
+    expect(texts[0]).toContain(`so says ${rule}.`);
+    const [approval_id] = /apr_[0-9a-f]{24}/.exec(texts[0] ?? '') ?? [];
+    await tool('withdraw-approval', { approval_id });
+    await app.rules({ preset: 'open' });
+  });
+
   it('is in the plan, its summary and the preview of its start, over REST as well', async () => {
     await app.rules({ preset: 'careful' });
     const plan = await tool('plan-updates');
     expect(plan.needs_approval).toBe(
-      `By the rules a person has to approve rollouts on ${plan.sites} sites (more than 5 sites): the call makes a request and changes nothing; approved, it runs when it is repeated.`,
+      `A person has to approve this on ${plan.sites} sites, by the rule for rollouts (more than 5 sites): the call makes a request and changes nothing; approved, it runs when it is repeated.`,
     );
     expect(plan.summary).toContain(plan.needs_approval);
     const start = { plan_id: plan.plan_id, digest: plan.digest };
@@ -147,7 +163,7 @@ describe('of a plan', () => {
     const preview = (await key('POST /rollouts', { plan_id, digest, dry_run: true })).body;
     expect(preview.needs_approval).toBe(plan.needs_approval);
     expect((await key('POST /updates/update', { dry_run: true })).body.needs_approval).toMatch(
-      /^By the rules a person has to approve updates on \d+ sites \(more than 5 sites\)/,
+      /^A person has to approve this on \d+ sites, by the rule for updates \(more than 5 sites\)/,
     );
     const one = (await key('POST /sites/1/guard', { dry_run: true })).body;
     expect(one).toMatchObject({ needs_approval: null });

@@ -40,9 +40,11 @@ export async function approvedChange<T>(ctx: Ctx, call: AskedChange, work: () =>
   if (latest?.state === 'approved' && same) return withApproval(ctx, call, latest, work);
   if (latest?.state === 'refused' && ctx.clock.now() < latest.expires_at) throw refused(latest);
   if (latest?.state === 'waiting' && same)
-    throw required(ctx, { ...asked, expires_at: latest.expires_at }, latest.id, 'It still waits for a person.');
-  return recordedCall(ctx, call.input, () => ask(ctx, asked, latest));
+    throw required(ctx, { ...request, asked: { ...asked, expires_at: latest.expires_at } }, latest.id, STILL);
+  return recordedCall(ctx, call.input, () => ask(ctx, { ...request, latest }));
 }
+
+const STILL = 'It still waits for a person.';
 
 /** The request, decided by what its caller's program says that a person answered to exactly this one. */
 async function answered(ctx: Ctx, request: ApprovalRow | undefined): Promise<ApprovalRow | undefined> {
@@ -116,7 +118,7 @@ interface Needed {
   latest: ApprovalRow | undefined;
 }
 
-/** The request that the call would make, with the newest one of the same call; null if the call needs none. */
+/** The request that the call would make, why, and the newest one of the same call; null if the call needs none. */
 async function needed(ctx: Ctx, call: AskedChange): Promise<Needed | null> {
   const { change, input, title } = call;
   const { actor } = ctx;
@@ -142,7 +144,7 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<Needed | null> {
   );
   const [worst] = judged;
   if (worst === undefined || worst.mode === 'auto') return null;
-  if (worst.mode === 'never') throw never(worst.kind);
+  if (worst.mode === 'never') throw never(worst);
   const plan = counting ?? (await call.plan());
   const asker = credentialOf(actor);
   const of = { asker, operation: ctx.operation, input_digest: digestOf(input) };
@@ -188,8 +190,18 @@ function foretoldOf(ctx: Ctx, { asked, because, latest }: Needed): string | null
   if (latest?.state === 'refused' && ctx.clock.now() < latest.expires_at) return refused(latest).message;
   const { kind, sites } = asked;
   const on = sites === null || sites === 0 ? '' : ` on ${sites} ${sites === 1 ? 'site' : 'sites'}`;
-  const why = because === '' ? '' : ` (${because})`;
-  return `By the rules a person has to approve ${kind.replaceAll('_', ' ')}${on}${why}: the call makes a request and changes nothing; approved, it runs when it is repeated.`;
+  return `A person has to approve this${on}, by ${ruleWords({ kind, because })}: the call makes a request and changes nothing; approved, it runs when it is repeated.`;
+}
+
+interface Rule {
+  kind: ChangeKind;
+  /** Why, in words; '' = for every such change. */
+  because: string;
+}
+
+/** Which rule says so, and why it applies here: each kind of change has its own. */
+function ruleWords({ kind, because }: Rule): string {
+  return `the rule for ${kind.replaceAll('_', ' ')} (${because || 'every such change'})`;
 }
 
 /** By its plan, the call only gives the answer of an earlier one again: nothing is left for a person to decide. */
@@ -197,8 +209,10 @@ const isDone = (plan: unknown) => (plan as { already_started?: unknown } | undef
 
 const isRuled = (rule: Readonly<Record<string, Mode>>) => Object.values(rule).some((mode) => mode !== 'auto');
 
-async function ask(ctx: Ctx, { in_assistant, ...asked }: Asked, latest: ApprovalRow | undefined): Promise<never> {
+async function ask(ctx: Ctx, request: Needed): Promise<never> {
   const { approvals } = ctx.store;
+  const { asked: whole, latest } = request;
+  const { in_assistant: _, ...asked } = whole;
   if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
   if ((await approvals.undecided(asked.asker, asked.asked_at - LASTS_MS)) >= MOST_UNDECIDED) throw tooOften();
   const id = newApprovalId();
@@ -206,7 +220,6 @@ async function ask(ctx: Ctx, { in_assistant, ...asked }: Asked, latest: Approval
     latest !== undefined && ['waiting', 'approved', 'expired', 'not_needed'].includes(latest.state)
       ? latest
       : undefined;
-  const request = { ...asked, in_assistant };
   if (!(await addRequest(ctx, id, asked, open))) {
     const other = await approvals.latest(asked, asked.asked_at);
     throw required(ctx, request, other?.id ?? id, 'It waits for a person.');
@@ -268,15 +281,11 @@ function pageUrl({ base_url }: Ctx): string {
   return `${base_url}/approvals`;
 }
 
-function required(
-  ctx: Ctx,
-  { kind, sites, title, input, plan, expires_at, in_assistant }: Asked,
-  id: string,
-  why: string,
-): ServiceError {
+function required(ctx: Ctx, { asked, because }: Needed, id: string, state: string): ServiceError {
+  const { kind, sites, title, input, plan, expires_at, in_assistant } = asked;
   return new ServiceError(
     'svc_approval_required',
-    `This change needs the approval of a person. ${why} Nothing changed.`,
+    `This change needs the approval of a person: so says ${ruleWords({ kind, because })}. ${state} Nothing changed.`,
     {
       advice: `Tell the user: request ${id} waits at ${pageUrl(ctx)} for somebody with the right to approve, or for "sitefleet approvals approve ${id}". Once it is approved, repeat this call unchanged: it runs once.`,
       data: {
@@ -285,6 +294,7 @@ function required(
         expires_at: isoTime(expires_at),
         kind,
         sites,
+        rule: ruleWords({ kind, because }),
         plan: JSON.parse(plan) as unknown,
         ...(in_assistant ? { in_assistant: { title, input } satisfies RequestToAnswer } : {}),
       },
@@ -319,10 +329,10 @@ function refused({ id, decided_by, note, expires_at }: ApprovalRow): ServiceErro
   );
 }
 
-function never(kind: ChangeKind): ServiceError {
+function never({ kind, because }: Rule): ServiceError {
   return new ServiceError(
     'svc_change_not_allowed',
-    `The rules allow no such change (${kind}) by this caller. Nothing changed.`,
+    `By ${ruleWords({ kind, because })}, this caller may make no such change. Nothing changed.`,
     {
       advice: 'A person with the right to approve can make it on the page, or change the rules.',
       data: { kind },
