@@ -19,6 +19,9 @@ export const RUN_ITEM_STATES = [
   'unknown',
 ] as const;
 
+/** How a site of a run stands. */
+const SITE_STATES = ['succeeded', 'failed', 'still_working', 'not_begun'] as const;
+
 /** What a list of runs can be narrowed to: by the run, or by what became of any of its items. */
 export const RUN_STATES = ['running', 'ended', 'failed', 'rolled_back', 'unknown'] as const;
 
@@ -49,6 +52,15 @@ export const runEntry = once(() =>
         unknown: count(),
       })
       .describe('Items by state.'),
+    by_site: z
+      .object(
+        Object.fromEntries(SITE_STATES.map((state) => [state, z.number().int()])) as Record<
+          (typeof SITE_STATES)[number],
+          z.ZodNumber
+        >,
+      )
+      .optional()
+      .describe('Sites; still_working may finish after the run was ended.'),
     reason: z.string().optional().describe('Of the worst that was not kept.'),
   }),
 );

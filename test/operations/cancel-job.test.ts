@@ -16,6 +16,14 @@ const calls = () => support.app.fleet.sites.map((site) => site.calls.length);
 const changed = (before: readonly number[]) =>
   calls().flatMap((count, place) => (count > (before[place] ?? 0) ? [place + 1] : []));
 
+/** Runs work while calls on up to so many sites are no jobs. */
+async function withThreshold(sites: number, work: () => Promise<void>): Promise<void> {
+  const { config } = support.app.service;
+  const before = config.batch_threshold;
+  Object.assign(config, { batch_threshold: sites });
+  await work().finally(() => Object.assign(config, { batch_threshold: before }));
+}
+
 beforeAll(async () => {
   support = await supportApp({
     connected: SITES,
@@ -103,6 +111,70 @@ describe('cancel-job', () => {
     expect(await support.tool('get-run', { run_id })).toMatchObject({ state: 'ended' });
     const again = await support.post('cancel-job', { run_id, confirm: true });
     expect([again.status, again.body.code, again.body.data.field]).toEqual([409, 'svc_rest_conflict', 'run_id']);
+  });
+
+  it('tells of a stopped run the same in the answer of its call, of cancel-job and of get-run', async () => {
+    const { app } = support;
+    const places = [0, 1, 2, 3];
+    const ids = places.map((place) => place + 1);
+    for (const place of places) for (const plugin of app.fleet.site(place).state.plugins) plugin.update = offer('98.0');
+    await support.tool('sync-sites', { site_ids_or_domains: ids.slice(0, 2) });
+    await support.tool('sync-sites', { site_ids_or_domains: ids.slice(2) });
+    await withThreshold(10, async () => {
+      // Two sites are at work, one fails, and one is done.
+      app.fleet.site(2).faults.failUpdates = app.fleet.site(2).state.plugins.map(({ slug }) => slug);
+      const held = [0, 1].map((place) => holdBack(app.fleet.site(place), /^upgradeplugintheme$/));
+      const call = support.post('run-updates', { types: ['plugins'], site_ids_or_domains: ids });
+      await Promise.all(held.map(({ waiting }) => waiting));
+      const { run_id } = (await support.tool('list-runs', { state: 'running' })).runs[0];
+      const bySite = async () => (await support.tool('get-run', { run_id })).by_site;
+      const wanted = { succeeded: 1, failed: 1, still_working: 2, not_begun: 0 };
+      let before = await bySite();
+      for (let turns = 0; turns < 1000 && before.still_working > 2; turns++) before = await bySite();
+      expect(before).toEqual(wanted);
+      const answer = await support.tool('cancel-job', { run_id, confirm: true });
+      const said = { succeeded: 1, failed: 1, in_progress: { count: 2, first: [1, 2] }, not_begun: { count: 0 } };
+      expect(answer).toMatchObject({ ...said, total: 4, cancelled: true });
+      const { body } = await call;
+      expect(body).toMatchObject({
+        code: 'svc_cancelled',
+        message: 'The call was cancelled: of 4 sites 1 done, 1 failed, 2 still working, 0 not begun.',
+        data: { run_id, sites: { done: [4], failed: [3], still_working: [1, 2], not_done: [1, 2] } },
+      });
+      expect(await support.tool('get-run', { run_id })).toMatchObject({ state: 'ended', by_site: wanted });
+      // What was still working is known after the sync that cancel-job names.
+      for (const { letGo } of held) letGo();
+      await support.follow(answer.next);
+      const after = await bySite();
+      expect(after).toMatchObject({ still_working: 0, not_begun: 0 });
+      expect(after.succeeded + after.failed).toBe(4);
+    });
+  });
+
+  it('tells of a run that a job does the same as get-run, and what finishes later as still working until then', async () => {
+    const { app } = support;
+    for (const { state } of app.fleet.sites) for (const plugin of state.plugins) plugin.update = offer('97.0');
+    for (const pair of [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ])
+      await support.tool('sync-sites', { site_ids_or_domains: pair });
+    for (const { faults } of app.fleet.sites) faults.failUpdates = [];
+    const { job_id, run_id } = await support.tool('run-updates', { types: ['plugins'] });
+    const held = [0, 1].map((place) => holdBack(app.fleet.site(place), /^upgradeplugintheme$/));
+    const turn = runNextChunk(app.ctx(), 'test');
+    await Promise.all(held.map(({ waiting }) => waiting));
+    const left = { in_progress: { count: 2, first: [1, 2] }, not_begun: { count: 4, first: [3, 4, 5, 6] } };
+    expect(await support.ask('cancel-job', { run_id, dry_run: true })).toMatchObject({ job_id, run_id, ...left });
+    const answer = await support.tool('cancel-job', { job_id, confirm: true });
+    expect(answer).toMatchObject({ job_id, run_id, total: 6, succeeded: 0, failed: 0, ...left });
+    const run = async () => support.tool('get-run', { run_id });
+    const stopped = { succeeded: 0, failed: 0, still_working: 2, not_begun: 4 };
+    expect(await run()).toMatchObject({ state: 'running', by_site: stopped });
+    for (const { letGo } of held) letGo();
+    await turn;
+    expect(await run()).toMatchObject({ state: 'ended', by_site: { ...stopped, succeeded: 2, still_working: 0 } });
   });
 
   it('takes a job or a run, and not both', async () => {

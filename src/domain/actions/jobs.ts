@@ -186,19 +186,20 @@ function hasEnded({ status }: JobView): ServiceError {
 /** Maximum number of sites that an answer names, of each state. */
 const NAMED = 50;
 
-/** What a cancellation would leave undone. Throws as `cancelJob`. */
+/** What a cancellation would leave undone, with all `unfinished` sites. Throws as `cancelJob`. */
 export async function previewCancel(ctx: Ctx, id: string) {
   const job = await jobStatus(ctx, id, 1, 1);
   if (job.completed_at !== null) throw hasEnded(job);
-  return { ...cancellation(job, await ctx.store.jobs.unfinished(id)), cancelled: false, dry_run: true };
+  const unfinished = await ctx.store.jobs.unfinished(id);
+  return { ...cancellation(job, unfinished), run_id: job.run_id, unfinished, cancelled: false, dry_run: true };
 }
 
-/** Ends a job as `cancelJob`, and tells the sites that were at work from those whose turn had not come. */
+/** Ends a job as `cancelJob`; as `previewCancel`. */
 export async function cancelWithSites(ctx: Ctx, id: string) {
   const unfinished = await endJob(ctx, id);
   const job = await jobStatus(ctx, id, 1, 1);
   const failed = job.failed - unfinished.started.length - unfinished.waiting.length;
-  return { ...cancellation({ ...job, failed }, unfinished), cancelled: true };
+  return { ...cancellation({ ...job, failed }, unfinished), run_id: job.run_id, unfinished, cancelled: true };
 }
 
 /** What a cancellation left, or would leave, undone. */

@@ -91,6 +91,10 @@ export interface RunFilter {
 const OPEN = "('queued', 'updating', 'checking')";
 /** The item `i` of a safe update that is not finished: its steps say how it stands. */
 const GUARDED = `SELECT 1 FROM safe_change c WHERE c.id = i.change_id`;
+/** The turn of an item has not come, or did not before its run was ended. */
+const NOT_BEGUN = "(state = 'queued' OR (state = 'skipped' AND code = 'svc_cancelled'))";
+/** The type of an item that is a whole site. */
+const WHOLE_SITE = 4;
 /** The run `r` is at work: its call, its job, or what was left open on a site. */
 export const AT_WORK = `(r.ended_at IS NULL OR EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = r.id AND i.state IN ${OPEN}))`;
 const WAITING_SITES = '(SELECT count(*) FROM job_site s WHERE s.job_id = r.job_id AND s.state = 0)';
@@ -277,13 +281,16 @@ export function createUpdateRuns(db: Db) {
       );
     },
 
-    /** How its sites stand that have items: the first that holds of at work, not begun, and with an item that failed. */
+    /**
+     * How its sites stand that have items: the first that holds of not begun, at work, also where a site may go on after it was
+     * given up, and with an item that was not done.
+     */
     sitesOf(id: string): Promise<{ site_id: number; state: 'started' | 'waiting' | 'failed' | 'done' }[]> {
       return db.all(
         `SELECT site_id, CASE
-             WHEN sum(state = 'queued') = count(*) THEN 'waiting'
-             WHEN sum(state IN ('queued', 'updating', 'checking')) > 0 THEN 'started'
-             WHEN sum(state IN ('failed', 'unknown', 'rolled_back')) > 0 THEN 'failed'
+             WHEN sum(${NOT_BEGUN}) = count(*) THEN 'waiting'
+             WHEN sum(state IN ${OPEN} OR (state = 'unknown' AND code = 'svc_still_running')) > 0 THEN 'started'
+             WHEN sum(state IN ('failed', 'unknown', 'rolled_back') OR ${NOT_BEGUN} OR (type = ${WHOLE_SITE} AND state = 'skipped')) > 0 THEN 'failed'
              ELSE 'done' END AS state
          FROM update_run_item WHERE run_id = ? GROUP BY site_id`,
         [id],

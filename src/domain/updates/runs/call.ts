@@ -8,11 +8,14 @@ import type { SiteRow } from '../../../store/sites/sites.js';
 import type { JobHandler } from '../../actions/handler.js';
 import { type QueuedAnswer, queueJob } from '../../actions/jobs.js';
 import { type OneResult, runNow, runOnOne, type SitesAnswer } from '../../actions/run-on-sites.js';
+import { counted } from '../../common/question.js';
 import { type Ctx, originOf } from '../../context.js';
 import { batchThreshold } from '../../settings/effects.js';
 import type { Selection } from '../../sites/resolve.js';
 import type { UpdateParams } from '../params.js';
 import type { ApplyResult } from '../results.js';
+import { finishAbandonedRuns } from './abandoned.js';
+import { countsOf, standingOf } from './standing.js';
 
 /** What was asked for, as a run keeps it: with the first items of a call that named some. */
 export interface Asked extends UpdateParams {
@@ -35,7 +38,7 @@ export async function runUpdatesOn<P extends UpdateParams, R extends ApplyResult
     return queueRun(ctx, handler, selection, params);
   }
   if (sites.length === 0) return { queued: false, ...(await runNow(ctx, handler, sites, params)) };
-  return asRun(ctx, sites.length, params, async (run) => {
+  return asRun(ctx, sites, params, async (run) => {
     return { queued: false as const, ...(await runNow(run, handler, sites, params)) };
   });
 }
@@ -59,7 +62,7 @@ export function updateOn<P extends UpdateParams, R extends ApplyResult>(
   site: SiteRow,
   params: P,
 ): Promise<OneResult<R> & RunMember> {
-  return asRun(ctx, 1, params, (run) => runOnOne(run, handler, site, params));
+  return asRun(ctx, [site], params, (run) => runOnOne(run, handler, site, params));
 }
 
 export interface RunMember {
@@ -75,16 +78,22 @@ type Answer = { continued?: RunMember };
 
 async function asRun<A extends object>(
   ctx: Ctx,
-  sites: number,
+  sites: readonly Pick<SiteRow, 'id'>[],
   params: UpdateParams,
   work: (ctx: Ctx) => Promise<A>,
 ): Promise<A & { run_id: string }> {
   const { updateRuns } = ctx.store;
-  const run = newRun(ctx, sites, params);
+  const run = newRun(ctx, sites.length, params);
   const { id } = run;
   await updateRuns.begin(run);
   try {
-    const answer: A & Answer = await ctx.calls.run(id, ctx.signal, (signal) => work({ ...ctx, run_id: id, signal }));
+    const answer: A & Answer = await ctx.calls.run(id, ctx.signal, (signal) =>
+      work({ ...ctx, run_id: id, signal }).catch(async (error: unknown) => {
+        throw error instanceof ServiceError && error.code === 'svc_cancelled'
+          ? await stopped(ctx, run, sites, error)
+          : error;
+      }),
+    );
     const other = answer.continued?.run_id ?? id;
     // The job of another run is at work on all of the sites.
     return { ...answer, run_id: other !== id && (await updateRuns.drop(id)) ? other : id };
@@ -95,6 +104,34 @@ async function asRun<A extends object>(
   } finally {
     await updateRuns.end(id, ctx.clock.now());
   }
+}
+
+/** The run was stopped: what was not sent is left out, and the call says the same of its sites as its run does. */
+async function stopped(
+  ctx: Ctx,
+  run: NewRun,
+  sites: readonly Pick<SiteRow, 'id'>[],
+  { code, advice }: ServiceError,
+): Promise<ServiceError> {
+  await ctx.store.updateRuns.end(run.id, ctx.clock.now());
+  await finishAbandonedRuns(ctx);
+  const standing = await standingOf(ctx, run, { waiting: sites.map(({ id }) => id) });
+  const { succeeded, failed, still_working, not_begun } = countsOf(standing);
+  return new ServiceError(
+    code,
+    `The call was cancelled: of ${counted(sites.length, 'site')} ${succeeded} done, ${failed} failed, ${still_working} still working, ${not_begun} not begun.`,
+    {
+      ...(advice !== undefined && { advice }),
+      data: {
+        sites: {
+          done: standing.succeeded,
+          failed: standing.failed,
+          still_working: standing.still_working,
+          not_done: [...standing.still_working, ...standing.not_begun],
+        },
+      },
+    },
+  );
 }
 
 /** The same error, which says in what run more is known. */

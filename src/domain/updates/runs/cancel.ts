@@ -3,8 +3,8 @@
 import { ServiceError } from '../../../runtime/errors.js';
 import { type Cancellation, cancellation, cancelWithSites, previewCancel } from '../../actions/jobs.js';
 import type { Ctx } from '../../context.js';
-import { finishAbandonedRuns } from './abandoned.js';
 import { isRunning, knownRun } from './runs.js';
+import { countsOf, type Standing, standingOf } from './standing.js';
 
 /** Either is given, and not both. */
 interface Which {
@@ -15,7 +15,7 @@ interface Which {
 /** What a cancellation would leave undone. Throws as `cancel`. */
 export async function previewCancelled(ctx: Ctx, which: Which): Promise<Cancellation> {
   const { job_id, run_id } = await chosen(ctx, which);
-  if (job_id !== null) return { ...(await previewCancel(ctx, job_id)), run_id };
+  if (job_id !== null) return jobView(ctx, await previewCancel(ctx, job_id));
   return { ...(await viewOf(ctx, run_id)), cancelled: false, dry_run: true };
 }
 
@@ -26,12 +26,9 @@ export async function previewCancelled(ctx: Ctx, which: Which): Promise<Cancella
  */
 export async function cancel(ctx: Ctx, which: Which): Promise<Cancellation> {
   const { job_id, run_id } = await chosen(ctx, which);
-  if (job_id !== null) return { ...(await cancelWithSites(ctx, job_id)), run_id };
-  const before = await viewOf(ctx, run_id);
+  if (job_id !== null) return jobView(ctx, await cancelWithSites(ctx, job_id));
   if (!(await ctx.calls.cancel(run_id))) throw elsewhere(ctx);
-  // Items whose turn had not come say so at once.
-  await finishAbandonedRuns(ctx);
-  return { ...before, succeeded: (await viewOf(ctx, run_id)).succeeded, cancelled: true };
+  return { ...(await viewOf(ctx, run_id)), cancelled: true };
 }
 
 /** The job to end, or the run if a call does it. */
@@ -62,10 +59,25 @@ function elsewhere({ config }: Ctx): ServiceError {
 }
 
 async function viewOf(ctx: Ctx, id: string): Promise<Omit<Cancellation, 'cancelled'>> {
-  const [run, sites] = await Promise.all([knownRun(ctx, id), ctx.store.updateRuns.sitesOf(id)]);
-  const among = (state: (typeof sites)[number]['state']) =>
-    sites.filter((site) => site.state === state).map(({ site_id }) => site_id);
-  const counts = { total: run.sites, succeeded: among('done').length, failed: among('failed').length };
-  const open = { started: among('started'), waiting: among('waiting') };
-  return { ...cancellation({ job_id: null, type: 'update', ...counts }, open), run_id: id };
+  return ofRun({ job_id: null, type: 'update' }, id, await standingOf(ctx, await knownRun(ctx, id)));
+}
+
+/** What a job came to, or would: of a run as its own records have it, by which get-run goes, too. */
+async function jobView(
+  ctx: Ctx,
+  { unfinished, ...job }: Cancellation & { unfinished: { started: readonly number[]; waiting: readonly number[] } },
+): Promise<Cancellation> {
+  const run = job.run_id === undefined ? undefined : await ctx.store.updateRuns.find(job.run_id);
+  return run === undefined ? job : { ...job, ...ofRun(job, run.id, await standingOf(ctx, run, unfinished)) };
+}
+
+function ofRun(
+  { job_id, type }: Pick<Cancellation, 'job_id' | 'type'>,
+  run_id: string,
+  standing: Standing,
+): Omit<Cancellation, 'cancelled'> {
+  const { succeeded, failed, not_begun: count } = countsOf(standing);
+  const open = { started: standing.still_working, waiting: standing.not_begun };
+  const view = cancellation({ job_id, type, total: standing.total, succeeded, failed }, open);
+  return { ...view, not_begun: { ...view.not_begun, count }, run_id };
 }

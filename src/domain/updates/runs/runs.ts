@@ -17,6 +17,7 @@ import { BROKE, UPDATE_TYPES } from '../results.js';
 import type { Evidence } from '../safe/run-state.js';
 import { type Asked, MOST_ITEMS } from './call.js';
 import { rollBackMember } from './can-roll-back.js';
+import { countsOf, standingOf } from './standing.js';
 
 type Entry = z.output<ReturnType<typeof runEntry>>;
 type Item = z.output<ReturnType<typeof shownRunItem>>;
@@ -37,8 +38,18 @@ export async function getRun(
   perPage: number,
 ): Promise<Entry & { items: Item[]; total: number; page: number; per_page: number }> {
   const run = await knownRun(ctx, id);
-  const { items, total } = await ctx.store.updateRuns.items(id, states, page, perPage);
-  return { ...entryOf(run), items: items.map((item) => itemOf(item, ctx.clock.now())), total, page, per_page: perPage };
+  const [{ items, total }, by_site] = await Promise.all([
+    ctx.store.updateRuns.items(id, states, page, perPage),
+    standingOf(ctx, run),
+  ]);
+  return {
+    ...entryOf(run),
+    by_site: countsOf(by_site),
+    items: items.map((item) => itemOf(item, ctx.clock.now())),
+    total,
+    page,
+    per_page: perPage,
+  };
 }
 
 /** What a run came to. */
