@@ -256,4 +256,51 @@ describe('a preview of updates on an unchanged fleet', () => {
       { numRuns: 5 },
     );
   });
+
+  it('says that what needs the WordPress of the same run is for the run after it, which takes it', async () => {
+    await arrange({
+      levels: SITES.flatMap(() => ['patch' as const, null]),
+      states: SITES.map(() => 'usual'),
+      ...{ core: false, held: null, needy: null, old: SITES.map(() => false), only: null, named: true },
+    });
+    const [slug = ''] = shared;
+    // On site 2 the WordPress on offer suffices, on site 3 it does not, and on site 4 PHP is missing, too.
+    for (const [id, requires] of [
+      [2, { requiresWp: '95.1', requiresPhp: '' }],
+      [3, { requiresWp: '99.0', requiresPhp: '' }],
+      [4, { requiresWp: '95.1', requiresPhp: '9.9' }],
+    ] as const) {
+      const { state } = app.fleet.site(id - 1);
+      state.wpUpdate = '95.1';
+      Object.assign(state.plugins.find((one) => one.slug === slug)?.update ?? {}, requires);
+    }
+    app.clock.move(60_000);
+    const chosen = { site_ids_or_domains: [2, 3, 4] };
+    await app.call('sync-sites', chosen);
+    const waits = 'The same run installs that WordPress: the update is for the run after it.';
+    const told = ({ errors }: Answer) =>
+      errors.map(({ site_id, code, message }: Entry & { code: string; message: string }) => {
+        return [site_id, code, message.endsWith(waits)];
+      });
+    const code = 'svc_requirement_missing';
+    const left = [
+      [2, code, true],
+      [3, code, false],
+      [4, code, false],
+    ];
+    expect(told(await app.call('run-updates', { ...chosen, dry_run: true }))).toEqual(left);
+    // Without WordPress itself, nothing of it comes.
+    expect(told(await app.call('run-updates', { ...chosen, types: ['plugins'], dry_run: true }))).toEqual(
+      left.map(([id]) => [id, code, false]),
+    );
+    const plan = await app.call('plan-updates', chosen);
+    expect(plan.left_out).toEqual([
+      { reason: 'awaits_wordpress', updates: 1, sites: 1, site_ids: [2] },
+      { reason: 'requirement_missing', updates: 2, sites: 2, site_ids: [3, 4] },
+    ]);
+    expect(plan.summary).toContain('1 update whose site first gets the WordPress that it needs by this plan');
+    expect(told(await running(app, app.call('run-updates', chosen)))).toEqual(left);
+    const next = await running(app, app.call('run-updates', { ...chosen, types: ['plugins'] }));
+    expect(next.updated).toMatchObject([{ site_id: 2, slug }]);
+  });
 });

@@ -513,6 +513,7 @@ export const en = {
         no_known_fix: 'Fixes no known vulnerability',
         version_quarantined: 'Quarantined',
         requirement_missing: 'Need a newer PHP or WordPress',
+        awaits_wordpress: 'Need the WordPress of this plan first',
         site_suspended: 'The site is suspended',
         site_disconnected: 'The site is disconnected',
       };

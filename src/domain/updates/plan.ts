@@ -7,7 +7,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inOrder } from './order.js';
-import { isBeyond, missingError } from './requirements.js';
+import { coreBySite, isBeyond, missingError } from './requirements.js';
 import { type ApplyError, failed, isGuardable, UPDATE_TYPES, type UpdateType } from './results.js';
 import { type OpenGuard, openGuard } from './safe/find-guard.js';
 import { archiveProtection, isWeaker } from './safe/protection.js';
@@ -44,9 +44,10 @@ export async function planUpdates(
   // Unprotected updates still keep to what is quarantined.
   const protects = least !== undefined || ctx.config.safe_updates !== 'off';
   const open = protects && guarded && passed.length > 0 ? await openGuard(ctx, target) : null;
+  const cores = coreBySite(passed);
   const refused = [
     ...quarantined.map(({ offer, reason }) => refusal(target, offer, 'svc_version_quarantined', reason)),
-    ...free.filter(isBeyond).map(missingError),
+    ...free.filter(isBeyond).map((offer) => missingError(offer, cores)),
   ];
   const steps: Step[] = [];
   // What no guard protects is sent type by type, as it was offered.

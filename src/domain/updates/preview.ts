@@ -15,7 +15,7 @@ import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 import { releasedAmong, releasedWords } from './released.js';
-import { isBeyond, MISSING, missingError } from './requirements.js';
+import { coreBySite, isBeyond, MISSING, missingError } from './requirements.js';
 import { type ApplyError, isGuardable, type TypeGroup, UPDATE_TYPES } from './results.js';
 import { quarantinedErrors } from './safe/quarantine.js';
 import {
@@ -88,7 +88,8 @@ export async function previewOf(
   const offers = found.filter((offer) => codeFor(offer) === undefined);
   const held = found.filter((offer) => codeFor(offer) === 'svc_version_quarantined');
   const beyond = found.filter((offer) => codeFor(offer) === MISSING);
-  const left = [...(await quarantinedErrors(ctx, held)), ...beyond.map(missingError)];
+  const cores = coreBySite(offers);
+  const left = [...(await quarantinedErrors(ctx, held)), ...beyond.map((offer) => missingError(offer, cores))];
   const all = [...selection.errors.map(unresolved), ...nowhere, ...errors];
   const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
   const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));

@@ -56,6 +56,9 @@ export function risksWords(risks: readonly { risk: string; updates: number; site
   return `Risks: ${words.join(', ')}.`;
 }
 
+/** The reason of what needs the WordPress that the same plan installs. */
+export const AWAITS_WORDPRESS = 'awaits_wordpress';
+
 /** Reasons that their own names do not tell of a number of updates. */
 const REASONS: Readonly<Record<string, string>> = {
   too_young: 'too young',
@@ -68,6 +71,7 @@ const REASONS: Readonly<Record<string, string>> = {
   excluded_client: 'on sites of an excluded client',
   version_quarantined: 'whose version is quarantined',
   requirement_missing: 'beyond the PHP or WordPress of the site',
+  [AWAITS_WORDPRESS]: 'whose site first gets the WordPress that it needs by this plan',
   site_suspended: 'on suspended sites',
   site_offline: 'on sites that are not connected',
 };

@@ -28,11 +28,11 @@ import { allSites } from '../../sites/sites.js';
 import { fixesOf } from '../../vulnerabilities/fixes.js';
 import { usableSites } from '../preview.js';
 import { releasedAmong, releasedWords } from '../released.js';
-import { isBeyond, MISSING } from '../requirements.js';
+import { awaitsCore, coreBySite, isBeyond, MISSING } from '../requirements.js';
 import { UPDATE_TYPES } from '../results.js';
 import { typeNumbers } from '../updates.js';
 import { canaryWords, meritsOf, noneKnown } from './canary-choice.js';
-import { leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
+import { AWAITS_WORDPRESS, leftOutWords, protectionWords, risksWords, wavesWords } from './plan-words.js';
 import {
   concernedBy,
   keysOf,
@@ -218,14 +218,17 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     if (input.minimum_age_days > 0 && age === null) return 'age_unknown';
     return age !== null && age < input.minimum_age_days ? 'too_young' : undefined;
   };
-  const offers: FleetOffer[] = [];
+  const why = found.map(reasonOf);
+  const offers = found.filter((_, at) => why[at] === undefined);
+  const cores = coreBySite(offers);
   const left: LeftOut[] = selection.errors.map(({ site_id, code }) => {
     return { site_id: site_id ?? 0, update: false, reason: reason(code) };
   });
   for (const [at, offer] of found.entries()) {
-    const why = reasonOf(offer, at);
-    if (why === undefined) offers.push(offer);
-    else left.push({ site_id: offer.site_id, update: true, reason: why });
+    const code = why[at];
+    if (code === undefined) continue;
+    const awaits = code === reason(MISSING) && awaitsCore(offer, cores);
+    left.push({ site_id: offer.site_id, update: true, reason: awaits ? AWAITS_WORDPRESS : code });
   }
   for (const offer of ignored) if (fits(offer)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
   const elsewhere = keysOf(held);
