@@ -107,7 +107,9 @@ describe('every preview', () => {
         const refused = (call.texts[0] ?? '').startsWith('svc_change_not_allowed');
         expect([name, needs_approval]).toEqual([
           name,
-          expect.stringMatching(refused ? /^It would be refused/ : /^A person has to approve this(?: on .*)?, by the rule for /),
+          expect.stringMatching(
+            refused ? /^It would be refused/ : /^A person has to approve this(?: on .*)?, by the rule for /,
+          ),
         ]);
         if (refused) continue;
         // What waits already is named.

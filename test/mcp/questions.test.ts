@@ -1,11 +1,15 @@
 /** What people are asked through their client: sentences with names, choices and what cannot be taken back, in both eras. */
 
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { putFile } from '../../src/demo/guard/backup.js';
 import { DEFAULT_TOOLSETS } from '../../src/runtime/toolsets.js';
 import { operations } from '../../tools/index.js';
 import { waitingJob } from '../operations/cases.js';
 import { offers } from '../operations/checked-app.js';
 import { plugin } from '../operations/support-app.js';
+import { running } from '../safety/safety-app.js';
+import { tempFolder } from '../support/cleanup.js';
 import type { Answer } from '../support/harness.js';
 import { connect, type Era, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 
@@ -48,11 +52,17 @@ interface Asked {
 }
 
 /** Calls a tool as a client whose user answers so; the question, if there was one, and the result. */
-async function ask(era: Era, tool: string, args: Record<string, unknown>, reply: 'decline' | 'cancel' | object) {
+async function ask(
+  era: Era,
+  tool: string,
+  args: Record<string, unknown>,
+  reply: 'decline' | 'cancel' | object,
+  of = mcp,
+) {
   const asked: Asked[] = [];
   const driver = await connect([era, 'http'], {
-    ...mcp.target,
-    url: `${mcp.url}?toolsets=${toolsets.join(',')}`,
+    ...of.target,
+    url: `${of.url}?toolsets=${toolsets.join(',')}`,
     answer: async (question) => {
       asked.push(question);
       return typeof reply === 'string'
@@ -160,13 +170,55 @@ QUESTIONS.push(
 );
 
 it('covers every operation about which a person is asked', () => {
-  // A restore needs a backup, and this fleet has none.
-  const guarded = operations.filter(
-    ({ effect, wholeFleet, id }) => (effect === 'destroy' || wholeFleet) && id !== 'svc/restore-backup-v1',
-  );
+  const guarded = operations.filter(({ effect, wholeFleet }) => effect === 'destroy' || wholeFleet);
   expect(guarded.map(({ id }) => id.slice('svc/'.length, -'-v1'.length)).sort()).toEqual(
-    QUESTIONS.map(([tool]) => tool).sort(),
+    [...QUESTIONS.map(([tool]) => tool), RESTORE].sort(),
   );
+});
+
+/** A restore needs a site with a guard and a backup, which the fleet of the other questions has not. */
+const RESTORE = 'restore-backup';
+
+describe.each(['2025-11-25', '2026-07-28'] as const)('a person is asked before a restore (%s)', (era) => {
+  it('how many files and tables it would replace; the site stays as it is without agreement, and is restored with it', async () => {
+    const fleet = await mcpApp({
+      ...{ sites: 1, connected: 1, realClock: false, fleet: { plugins: 3 } },
+      config: { site_backup_dir: join(tempFolder('asked-restore'), 'repository'), toolsets: null },
+    });
+    const { app } = fleet;
+    toolsets = [...new Set([...toolsets, 'backups'])];
+    await app.call('install-site-guard', site);
+    const made_at = new Date(app.clock.now()).toISOString().replace('.000Z', 'Z');
+    const { backup_id } = await app.call('back-up-site', site);
+    app.clock.move(3_600_000);
+    const state = app.fleet.sites[0]?.guard?.backup;
+    if (state == null) throw new Error('the site has no plugin for backups');
+    const contents = () => [...state.files].map(([path, { bytes }]) => `${path} ${bytes.toString('hex')}`).sort();
+    const backedUp = contents();
+    // One file is gone, two were changed, and three are new.
+    const paths = [...state.files.keys()].filter((path) => path.startsWith('wp-content/plugins/')).sort();
+    const put = (path: string) => putFile(state, path, Buffer.from('defaced'), Math.floor(app.clock.now() / 1000) + 5);
+    state.files.delete(paths[0] ?? '');
+    for (const path of paths.slice(1, 3)) put(path);
+    for (const name of ['a', 'b', 'c']) put(`wp-content/uploads/${name}.php`);
+    const defaced = contents();
+    expect(defaced).toHaveLength(backedUp.length + 2);
+
+    const args = { backup_id, what: 'site', confirm: true };
+    const counts = `2 files would be replaced, 1 added, 3 removed, and ${state.tables.size} tables replaced. What was written to these tables since the backup is lost.`;
+    const question = `Restore ${new URL(app.fleet.site(0).url).host}/site-0000 from the backup of ${made_at}? ${counts}`;
+    for (const reply of ['decline', 'cancel'] as const) {
+      const { asked, result, text } = await running(app, ask(era, RESTORE, args, reply, fleet));
+      expect(asked.map(({ message }) => message)).toEqual([question]);
+      expect(result.isError).toBe(true);
+      expect(text).toContain('Nothing changed.');
+      expect(contents()).toEqual(defaced);
+    }
+    const { asked, result } = await running(app, ask(era, RESTORE, args, {}, fleet));
+    expect(asked.map(({ message }) => message)).toEqual([question]);
+    expect(result.structuredContent).toMatchObject({ outcome: 'restored' });
+    expect(contents()).toEqual(backedUp);
+  });
 });
 
 describe.each(['2025-11-25', '2026-07-28'] as const)('a person is asked (%s)', (era) => {
