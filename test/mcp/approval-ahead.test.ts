@@ -1,17 +1,24 @@
 /** A preview says beforehand that its call will wait for a person, as the call then does. */
 
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PRESET_RULES } from '../../schemas/approval.js';
 import { operations } from '../../tools/index.js';
 import { type Ask, type Ways, ways } from '../approvals/client.js';
+import { tempFolder } from '../support/cleanup.js';
 import type { Answer } from '../support/harness.js';
 import { connect, type Driver, textOf } from '../support/mcp-clients.js';
 
 let app: Ways;
 let client: Driver;
+/** Of site 7. */
+let backup_id: string;
 
 beforeAll(async () => {
-  app = await ways({ sites: 7, connected: 7, fleet: { plugins: 4 } });
+  const config = { site_backup_dir: join(tempFolder('approval-ahead'), 'repository') };
+  app = await ways({ sites: 7, connected: 7, fleet: { plugins: 4 }, config });
+  await app.app.call('install-site-guard', { site_id_or_domain: 7 });
+  ({ backup_id } = await app.app.call('back-up-site', { site_id_or_domain: 7 }));
   client = await connect(['2025-11-25', 'http'], { ...app.target, url: `${app.url}?toolsets=all` });
 });
 
@@ -60,11 +67,12 @@ async function inputs(preset: string): Promise<Record<string, object>> {
     'start-rollout': { plan_id: fresh.plan_id, digest: fresh.digest },
     'control-rollout': { rollout_id, action: 'approve_next_wave' },
     'undo-change': { since },
+    'restore-backup': { backup_id, what: 'site' },
   };
 }
 
-/** Of these the preview needs a job or a run that is under way, or a backup. */
-const WITHOUT = ['cancel-job', 'retry-run', 'restore-backup'];
+/** Of these the preview needs a job or a run that is under way. */
+const WITHOUT = ['cancel-job', 'retry-run'];
 
 describe('every preview', () => {
   const previews = operations.filter(({ effect, input }) => effect !== 'read' && 'dry_run' in input().shape);
