@@ -101,7 +101,7 @@ export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
     inventory: createInventory(db),
     inventoryLists: createInventoryLists(db),
     updates: createUpdates(db, aside),
-    updateRuns: createUpdateRuns(db),
+    updateRuns: createUpdateRuns(db, aside),
     receipts: createReceipts(db),
     ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(aside),

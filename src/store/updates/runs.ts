@@ -1,7 +1,7 @@
 /** Runs of updates: one row per call, one per site and item. Triggers keep items of safe updates in step (schema/runs.ts). */
 
 import type { RUN_ITEM_STATES } from '../../../schemas/run.js';
-import type { Db, Row, Statement } from '../driver/db.js';
+import type { Db, Reads, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage, rowsAndTotal } from '../driver/lists.js';
 import { among, equal, join, offset } from '../driver/sql-fragments.js';
@@ -122,7 +122,8 @@ const TOLD = `i.*, s.url AS site_url, s.name AS site_name, c.snapshot IS NOT NUL
  */
 export const SUSPECT = "(i.state = 'kept' AND (i.code <> '' OR json_array_length(c.evidence, '$.suspect') > 0))";
 
-export function createUpdateRuns(db: Db) {
+/** @param aside for what reads all items of a run */
+export function createUpdateRuns(db: Db, aside: Reads) {
   return {
     async begin(run: NewRun): Promise<void> {
       await db.batch([newRun(run)]);
@@ -286,11 +287,11 @@ export function createUpdateRuns(db: Db) {
      * given up, and with an item that was not done.
      */
     sitesOf(id: string): Promise<{ site_id: number; state: 'started' | 'waiting' | 'failed' | 'done' }[]> {
-      return db.all(
+      return aside.all(
         `SELECT site_id, CASE
              WHEN sum(${NOT_BEGUN}) = count(*) THEN 'waiting'
              WHEN sum(state IN ${OPEN} OR (state = 'unknown' AND code = 'svc_still_running')) > 0 THEN 'started'
-             WHEN sum(state IN ('failed', 'unknown', 'rolled_back') OR ${NOT_BEGUN} OR (type = ${WHOLE_SITE} AND state = 'skipped')) > 0 THEN 'failed'
+             WHEN sum(state IN ('failed', 'unknown', 'rolled_back') OR (type <> ${WHOLE_SITE} AND ${NOT_BEGUN}) OR (type = ${WHOLE_SITE} AND state = 'skipped' AND code <> 'svc_cancelled')) > 0 THEN 'failed'
              ELSE 'done' END AS state
          FROM update_run_item WHERE run_id = ? GROUP BY site_id`,
         [id],

@@ -19,7 +19,11 @@ export async function standingOf(
   { id, sites: total }: Pick<RunRow, 'id' | 'sites'>,
   known: { started?: readonly number[]; waiting?: readonly number[] } = {},
 ): Promise<Standing> {
-  const rows = await store.updateRuns.sitesOf(id);
+  const atWork = new Set(known.started);
+  // A site may be at work before what it is to do is recorded.
+  const rows = (await store.updateRuns.sitesOf(id)).filter(
+    (row) => row.state !== 'waiting' || !atWork.has(row.site_id),
+  );
   const among = (state: (typeof rows)[number]['state']) =>
     rows.filter((row) => row.state === state).map(({ site_id }) => site_id);
   const told = new Set(rows.map(({ site_id }) => site_id));
