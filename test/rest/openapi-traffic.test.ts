@@ -89,7 +89,7 @@ beforeAll(async () => {
   const shop = await addShop();
   await run.watchers(record, shop);
   const ctx = app.ctx({ actor: SYSTEM });
-  await run.audits(record, () => runAudits(ctx));
+  await run.audits(record, app, () => runAudits(ctx));
   await run.reports(record);
   await run.time(record);
   await run.settings(record);

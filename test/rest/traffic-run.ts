@@ -251,13 +251,25 @@ export async function watchers({ get, each, send }: Recorder, shop: number) {
   await get('/alerts');
 }
 
-export async function audits({ get, each }: Recorder, work: () => Promise<unknown>) {
+export async function audits({ get, each, send }: Recorder, app: RestApp, work: () => Promise<unknown>) {
   const site = { id_or_domain: 1 };
+  // Its first answers are about a site that lacks its keyword.
+  app.clock.move(60_000);
+  const monitor = '/monitors/{id_or_domain}';
+  await send('PUT', `${monitor}/settings`, site, {
+    active: 1,
+    type: 'keyword',
+    keyword: 'No such words',
+    maxretries: 0,
+  });
+  await send('POST', `${monitor}/check`, site);
   await each('POST', '/perf-audit/audit/{id_or_domain}', site);
   await get('/perf-audit/settings');
   await each('PUT', '/perf-audit/settings/edit', {}, { api_key: 'AIza-secret-key-0123456789' });
   await each('PUT', '/perf-audit/settings/{id_or_domain}/edit', site, { strategy: 'mobile' });
   await each('POST', '/perf-audit/audit/{id_or_domain}', site);
+  await send('PUT', `${monitor}/settings`, site, { type: 'useglobal', keyword: null, maxretries: 'useglobal' });
+  await send('POST', `${monitor}/check`, site);
   await each('POST', '/perf-audit/audit');
   await work();
   await get('/perf-audit/results');
