@@ -35,6 +35,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'list-clients': 'GET /v2/clients',
   'list-comments': 'GET /v2/comments',
   'list-guidance': 'GET /v2/guidance',
+  'list-ignored-updates': 'GET /v2/updates/ignored',
   'list-incidents': 'GET /v2/incidents',
   'list-policies': 'GET /v2/policies',
   'list-posts': 'GET /v2/posts',
