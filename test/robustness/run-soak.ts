@@ -13,6 +13,8 @@ const { status } = spawnSync(
     '--no-file-parallelism',
     'test/robustness',
     'test/jobs/crash.test.ts',
+    'test/backups/kills.test.ts',
+    'test/backups/thousand-sites.test.ts',
     'test/monitoring/week.test.ts',
     'test/store/driver-fuzz.test.ts',
     'test/safety/kills.test.ts',

@@ -20,6 +20,7 @@ async function bundle(root: string): Promise<void> {
     'integrity-thread': source('app/integrity-thread.ts'),
     'backup-thread': source('app/backup-thread.ts'),
     fleet: source('demo/process.ts'),
+    'backup-step': beside('backup-step.ts'),
     'job-runner': beside('job-runner.ts'),
     'monitor-runner': beside('monitor-runner.ts'),
     'tag-writer': beside('tag-writer.ts'),
@@ -32,5 +33,5 @@ async function bundle(root: string): Promise<void> {
   await bundleScript(programs, join(root, 'src', 'app'));
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   // Located relative to the bundle as it is to the sources.
-  symlinkSync(beside('../../../php'), join(root, 'php'));
+  for (const place of [root, join(root, '..')]) symlinkSync(beside('../../../php'), join(place, 'php'));
 }
