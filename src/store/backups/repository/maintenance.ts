@@ -15,11 +15,9 @@ const GRACE_MS = 24 * HOUR_MS;
  * have. The second, at the next sweep, removes what was marked long enough ago and is still not needed, unless a backup
  * is under way that began before the mark: it may have found its chunks there.
  */
-export async function sweep(
-  repository: Repository,
-  { backend, index }: RepositoryParts,
-  parts: SweepParts,
-): Promise<Swept> {
+export async function sweep(repository: Repository, stored: RepositoryParts, parts: SweepParts): Promise<Swept> {
+  const { backend, index } = stored;
+  await indexStrays(stored);
   // Before the snapshots are read: a backup that ends in between is one of them then.
   const oldest = await parts.oldestRunning();
   const packs = await index.packs();
@@ -52,6 +50,24 @@ export async function sweep(
     swept.removed_bytes += bytes;
   }
   return swept;
+}
+
+/**
+ * Adds packs to the index that a process has stored, or was about to remove, when it died: they are used, or swept, like all
+ * others from then on.
+ */
+async function indexStrays({ backend, index, sealer }: RepositoryParts): Promise<void> {
+  const known = new Set((await index.packs()).map(({ name }) => name));
+  for (const { name: path, bytes } of await backend.list('packs')) {
+    const name = path.slice(-64);
+    if (known.has(name)) continue;
+    const chunks = await listPack(backend, sealer, name, bytes).catch((error: unknown) => {
+      // A list may show what is gone; and nothing can be known of what is damaged.
+      if (error instanceof RepositoryError && ['missing', 'damaged'].includes(error.kind)) return null;
+      throw error;
+    });
+    if (chunks !== null) await index.add(name, bytes, chunks);
+  }
 }
 
 /**
