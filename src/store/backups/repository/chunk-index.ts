@@ -29,6 +29,15 @@ interface PlaceRow extends Row {
 /** Chunks of one statement. */
 const PORTION = 500;
 
+/** The places of chunks, as a list in JSON, in a pack by its name. */
+const PLACES = `INSERT INTO backup_chunk (id, pack_id, start, length, bytes)
+  SELECT e.value ->> 0, p.id, e.value ->> 1, e.value ->> 2, e.value ->> 3
+  FROM json_each(?) e JOIN backup_pack p ON p.name = ? WHERE TRUE`;
+
+function placesOf(chunks: readonly PackedChunk[]): string {
+  return JSON.stringify(chunks.map(({ chunk, offset, length, bytes }) => [chunk, offset, length, bytes]));
+}
+
 /** @param db without the record of changes: what is stored here follows from backups */
 export function createChunkIndex(db: Db) {
   const places = (ids: readonly string[], only = '') =>
@@ -58,13 +67,23 @@ export function createChunkIndex(db: Db) {
           bytes,
         ),
         sql(
-          `INSERT INTO backup_chunk (id, pack_id, start, length, bytes)
-           SELECT e.value ->> 0, p.id, e.value ->> 1, e.value ->> 2, e.value ->> 3
-           FROM json_each(?) e JOIN backup_pack p ON p.name = ? WHERE TRUE
-           ON CONFLICT (id) DO UPDATE SET pack_id = excluded.pack_id, start = excluded.start, length = excluded.length`,
-          JSON.stringify(chunks.map(({ chunk, offset, length, bytes: whole }) => [chunk, offset, length, whole])),
+          `${PLACES} ON CONFLICT (id) DO UPDATE SET pack_id = excluded.pack_id, start = excluded.start, length = excluded.length`,
+          placesOf(chunks),
           name,
         ),
+      ]);
+    },
+
+    /** Adds a pack that was found, as unused: what it has is looked for in it only where no other pack has it. */
+    async adopt(name: string, bytes: number, chunks: readonly PackedChunk[], now: number): Promise<void> {
+      await db.batch([
+        sql(
+          'INSERT INTO backup_pack (name, bytes, unused_since) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING',
+          name,
+          bytes,
+          now,
+        ),
+        sql(`${PLACES} ON CONFLICT (id) DO NOTHING`, placesOf(chunks), name),
       ]);
     },
 

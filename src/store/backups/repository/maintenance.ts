@@ -17,7 +17,7 @@ const GRACE_MS = 24 * HOUR_MS;
  */
 export async function sweep(repository: Repository, stored: RepositoryParts, parts: SweepParts): Promise<Swept> {
   const { backend, index } = stored;
-  await indexStrays(stored);
+  await indexStrays(stored, parts.now);
   // Before the snapshots are read: a backup that ends in between is one of them then.
   const oldest = await parts.oldestRunning();
   const packs = await index.packs();
@@ -53,10 +53,10 @@ export async function sweep(repository: Repository, stored: RepositoryParts, par
 }
 
 /**
- * Adds packs to the index that a process has stored, or was about to remove, when it died: they are used, or swept, like all
- * others from then on.
+ * Adds packs to the index that a process has stored, or was about to remove, when it died. Another may be removing them now, so
+ * nothing is to rely on them: they are swept like all others from then on.
  */
-async function indexStrays({ backend, index, sealer }: RepositoryParts): Promise<void> {
+async function indexStrays({ backend, index, sealer }: RepositoryParts, now: number): Promise<void> {
   const known = new Set((await index.packs()).map(({ name }) => name));
   for (const { name: path, bytes } of await backend.list('packs')) {
     const name = path.slice(-64);
@@ -66,7 +66,7 @@ async function indexStrays({ backend, index, sealer }: RepositoryParts): Promise
       if (error instanceof RepositoryError && ['missing', 'damaged'].includes(error.kind)) return null;
       throw error;
     });
-    if (chunks !== null) await index.add(name, bytes, chunks);
+    if (chunks !== null) await index.adopt(name, bytes, chunks, now);
   }
 }
 
