@@ -240,6 +240,10 @@ export const BAD: readonly Kind[] = [
     code: on('admin_init', 'if ( wp_doing_ajax() && is_user_logged_in() ) exit;'),
   },
   {
+    name: 'admin-ajax.php is dead for visitors',
+    code: on('init', `if ( wp_doing_ajax() && ! is_user_logged_in() ) { ${FATAL} }`),
+  },
+  {
     name: 'REST interface fails for logged-in users',
     code: `add_filter( 'rest_prepare_user', function () { ${FATAL} } );`,
   },

@@ -201,7 +201,7 @@ async function installOne(
   const early = guarded && sent.call.failure === null ? await verifyQuickly(run, item) : null;
   const patience = guarded ? { waitMs: GUARDED_WAIT_MS, progress: () => progressOf(run, item) } : {};
   const bad = early !== null && isBad(early);
-  const loaded = early !== null && !bad && run.facts.pages?.some(isInside) ? loadAdmin(ctx, target) : null;
+  const loaded = early !== null && !bad && run.facts.pages?.some(isInside) ? loadAdmin(ctx, target, run.guard) : null;
   const read = bad ? Promise.resolve(UNREAD) : readBack(ctx, target, sent, patience);
   const classified = await Promise.all([read, loaded])
     .then(([seen]) => classify(sent, seen))
