@@ -54,10 +54,10 @@ describe('of an undo', () => {
     const preview = await tool('undo-change', { since, dry_run: true });
     expect(preview).toMatchObject({ total_undo: 30, digest: expect.any(String) });
     const further = callIn(preview.truncated, 'Next page');
-    expect(preview.truncated).toContain('25 of 30 undo are shown.');
+    expect(preview.truncated).toContain('20 of 30 undo are shown.');
     expect(further).toEqual(['undo-change', { since, dry_run: true, page: 2 }]);
     const second = await tool(...(further as NonNullable<typeof further>));
-    expect(second.undo).toHaveLength(5);
+    expect(second.undo).toHaveLength(10);
     const next = callIn(second.said, NEXT);
     expect(next).toEqual(['undo-change', { since, digest: preview.digest, confirm: true }]);
     expect(await tool(...(next as NonNullable<typeof next>))).toMatchObject({ total_undone: 30 });

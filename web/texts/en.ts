@@ -109,6 +109,7 @@ export const en = {
     'GET /v2/time-tracker/clients': 'the page “Clients”',
     'GET /v2/time-tracker': 'the list of tasks',
     'GET /v2/updates': 'the page “Updates”',
+    'GET /v2/updates/ignored': '“sitefleet call list-ignored-updates” in the shell',
     'POST /v2/sites/{}/reconnect': '“Reconnect” on its page',
     'POST /v2/sites/{}/safe-update': '“Update” on its page',
     'POST /v2/clients/{}/unsuspend': '“Lift suspension” on the page of the client',
