@@ -4,8 +4,8 @@
  */
 
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
-import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
-import type { StatusFacts } from '../../store/sites/status.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { StatusFacts, VisitFacts } from '../../store/sites/status.js';
 import type { Ctx } from '../context.js';
 
 export interface StatusReason {
@@ -110,18 +110,7 @@ export interface LastVisit {
 }
 
 /** The latest check of the front page, by a visit or by the site's monitor. */
-export function lastVisit(
-  site: Pick<
-    SiteRecord,
-    | 'reachable'
-    | 'http_status'
-    | 'checked_at'
-    | 'monitor_status'
-    | 'monitor_http_status'
-    | 'monitor_msg'
-    | 'monitor_checked_at'
-  >,
-): LastVisit {
+export function lastVisit(site: VisitFacts): LastVisit {
   const { monitor_checked_at, monitor_status, checked_at } = site;
   if (monitor_checked_at !== null && monitor_checked_at > (checked_at ?? 0)) {
     const seen = { http_status: site.monitor_http_status ?? 0, checked_at: monitor_checked_at };

@@ -16,26 +16,23 @@ export interface SuspensionChange {
   suspended: boolean;
 }
 
+/** The latest visits of a site's front page: by a check, and by its monitor. */
+export type VisitFacts = Pick<
+  SiteRecord,
+  | 'reachable'
+  | 'http_status'
+  | 'checked_at'
+  | 'monitor_status'
+  | 'monitor_http_status'
+  | 'monitor_msg'
+  | 'monitor_checked_at'
+>;
+
 /** Facts about the status of a site, besides the status itself. */
 export interface StatusFacts
   extends Row,
-    Pick<
-      SiteRecord,
-      | 'id'
-      | 'status'
-      | 'suspended'
-      | 'disconnected'
-      | 'sync_error'
-      | 'unreached'
-      | 'suspended_with'
-      | 'reachable'
-      | 'http_status'
-      | 'checked_at'
-      | 'monitor_status'
-      | 'monitor_http_status'
-      | 'monitor_msg'
-      | 'monitor_checked_at'
-    > {
+    VisitFacts,
+    Pick<SiteRecord, 'id' | 'status' | 'suspended' | 'disconnected' | 'sync_error' | 'unreached' | 'suspended_with'> {
   status_since: number | null;
   /** The name of the client with which the site was suspended. */
   suspended_client: string | null;
