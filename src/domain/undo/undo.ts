@@ -34,13 +34,14 @@ export async function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
   const listed = <T>(items: readonly T[]) => items.slice((page - 1) * LISTED, page * LISTED);
   const careful = plan.steps.filter((step) => cautionOf(step) !== undefined);
   const plain = plan.steps.filter((step) => cautionOf(step) === undefined);
-  const names = await namesIn(ctx, plan.steps);
+  // What needs a look comes first.
+  const steps = listed([...careful, ...plain]);
+  const names = await namesIn(ctx, steps, plan.steps);
   return {
     dry_run: true as const,
     queued: false,
     digest: digestOf(plan),
-    // What needs a look comes first.
-    undo: listed([...careful, ...plain]).map((step) => stepView(step, urls, names)),
+    undo: steps.map((step) => stepView(step, urls, names)),
     total_undo: plan.steps.length,
     total_cautions: careful.length,
     total_by_others: plan.steps.filter(({ by }) => by.some((name) => name !== ctx.actor.name)).length,
@@ -83,11 +84,12 @@ export async function undoChanges(ctx: Ctx, { digest, page, ...choice }: UndoInp
   const errors = [...failed, ...left, ...goneSites(expanded, urls), ...onSites];
   const done = results.filter(({ error }) => error === null).map(({ step }) => step);
   const job = answer.queued ? answer : answer.continued;
-  const names = await namesIn(ctx, done);
+  const shown = done.slice(0, LISTED);
+  const names = await namesIn(ctx, shown, done);
   return {
     queued: answer.queued,
     ...(job === undefined ? {} : { job_id: job.job_id, status_url: job.status_url, sites_queued: job.sites_queued }),
-    undone: done.slice(0, LISTED).map((step) => stepView(step, urls, names)),
+    undone: shown.map((step) => stepView(step, urls, names)),
     total_undone: done.length,
     errors: errors.slice(0, LISTED).map((one) => leftView(one, urls)),
     total_errors: errors.length,

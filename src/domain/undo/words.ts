@@ -11,8 +11,11 @@ import { tagOf } from './site-states.js';
 /** By `tag 3` and `client 7`. */
 export type RecordNames = ReadonlyMap<string, string>;
 
-/** The names of the tags and clients that these steps are about, also of those that they restore or remove. */
-export async function namesIn({ store }: Ctx, steps: readonly Step[]): Promise<RecordNames> {
+/**
+ * The names of the tags and clients that these steps are about.
+ * @param all steps of the same undo: some may restore or remove what the others name
+ */
+export async function namesIn({ store }: Ctx, steps: readonly Step[], all: readonly Step[]): Promise<RecordNames> {
   const tags = new Set(steps.flatMap(({ field }) => tagOf(field) ?? []));
   const clients = new Set(
     steps.flatMap(({ field, now, back_to }) =>
@@ -23,7 +26,7 @@ export async function namesIn({ store }: Ctx, steps: readonly Step[]): Promise<R
     ...[...tags].map(async (id) => [`tag ${id}`, (await store.tags.find(id))?.name] as const),
     ...[...clients].map(async (id) => [`client ${id}`, (await store.clients.find({ id }))?.name] as const),
   ]);
-  const own = steps.flatMap((step) => {
+  const own = all.flatMap((step) => {
     const name = nameOf(step.now) ?? nameOf(step.back_to);
     return step.field === 'record' && name !== undefined ? [[recordName(step), name] as const] : [];
   });
