@@ -7,3 +7,13 @@ export class RepositoryError extends Error {
     this.kind = kind;
   }
 }
+
+/** The object that is read, or null if it is missing. */
+export async function unlessMissing<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof RepositoryError && error.kind === 'missing') return null;
+    throw error;
+  }
+}

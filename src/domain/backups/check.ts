@@ -3,7 +3,7 @@
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Repository } from '../../store/backups/repository/types.js';
 import type { Ctx } from '../context.js';
-import { backupError, repositoryProblem } from './plugin.js';
+import { backupError, damageIn } from './plugin.js';
 import { readFilesPage, readTables, type Snapshot } from './snapshot.js';
 
 export interface Problem {
@@ -53,7 +53,7 @@ export async function checkBackups(ctx: Ctx, percent: number, repair: boolean): 
       await work.look(id, rows.get(id));
     }
     const problems = work.problems();
-    const lost = work.lost();
+    const lost_chunks = work.lost;
     if (repair) await repository.repair(damage);
     const now = ctx.clock.now();
     for (const [id, count] of work.counts())
@@ -65,7 +65,7 @@ export async function checkBackups(ctx: Ctx, percent: number, repair: boolean): 
       bytes_read: packs.bytes,
       backups: ids.size,
       problems,
-      lost_chunks: lost.length,
+      lost_chunks,
     };
   } catch (error) {
     throw backupError(error, 0, 'svc_backup_storage');
@@ -151,9 +151,7 @@ class Concerned {
     try {
       return await work();
     } catch (error) {
-      const problem = repositoryProblem(error);
-      if (problem === null || !['damaged', 'missing'].includes(problem.kind)) throw error;
-      return this.damaged(what, problem.message, []);
+      return this.damaged(what, damageIn(error), []);
     }
   }
 
@@ -170,8 +168,9 @@ class Concerned {
     }));
   }
 
-  lost(): string[] {
-    return [...this.#bad.keys()];
+  /** Chunks that cannot be read. */
+  get lost(): number {
+    return this.#bad.size;
   }
 
   /** How many problems concern each backup. */

@@ -6,6 +6,7 @@ import { ChildFailure } from '../../outbound/child/port.js';
 import { GuardFailure } from '../../outbound/guard/failure.js';
 import type { GuardHello, SiteGuard } from '../../outbound/guard/guards.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import { RepositoryError } from '../../runtime/repository-error.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
 import { compareVersions } from '../sites/versions.js';
@@ -55,10 +56,15 @@ export function pathText(text: string, max = 400): string {
 }
 
 /** What the repository says is wrong; null = the error is another one. */
-export function repositoryProblem(error: unknown): { kind: string; message: string } | null {
-  return error instanceof Error && error.name === 'RepositoryError' && 'kind' in error
-    ? { kind: String(error.kind), message: error.message }
-    : null;
+export function repositoryProblem(error: unknown): RepositoryError | null {
+  return error instanceof RepositoryError ? error : null;
+}
+
+/** What is damaged or missing in the repository. Throws any other error. */
+export function damageIn(error: unknown): string {
+  const problem = repositoryProblem(error);
+  if (problem === null || !['damaged', 'missing'].includes(problem.kind)) throw error;
+  return problem.message;
 }
 
 /** Converts a failure of the site or the repository to a known error. `otherwise`: what the guard refused. */

@@ -1,9 +1,8 @@
 /** Keeps the backup repository sound: sweeps what no snapshot needs, checks what is stored, makes the index again. */
 
-import { createHash } from 'node:crypto';
-import { RepositoryError } from '../../../runtime/repository-error.js';
+import { RepositoryError, unlessMissing } from '../../../runtime/repository-error.js';
 import type { Backend } from './folder.js';
-import { listPack, PackWriter, packPath } from './packs.js';
+import { isSound, listPack, PackWriter, packPath } from './packs.js';
 import type { Checked, CheckParts, Damage, Rebuilt, Repository, RepositoryParts, SweepParts, Swept } from './types.js';
 
 const HOUR_MS = 3_600_000;
@@ -24,11 +23,9 @@ export async function sweep(repository: Repository, stored: RepositoryParts, par
   const needed = new Set<string>();
   const listed = new Set(await repository.snapshots());
   for (const id of new Set([...listed, ...(await parts.known())])) {
-    const snapshot = await repository.snapshot(id).catch((error: unknown) => {
-      // Not listed, and not there: it was removed meanwhile, or is lost.
-      if (!listed.has(id) && error instanceof RepositoryError && error.kind === 'missing') return null;
-      throw error;
-    });
+    const reading = repository.snapshot(id);
+    // Not listed, and not there: it was removed meanwhile, or is lost.
+    const snapshot = listed.has(id) ? await reading : await unlessMissing(reading);
     if (snapshot === null) continue;
     for await (const chunk of parts.chunksOf(snapshot, needed)) needed.add(chunk);
   }
@@ -86,7 +83,7 @@ export async function checkPacks(parts: RepositoryParts, { share, pick, signal }
     const size = stored.get(name) ?? (await backend.size(packPath(name)));
     if (size === whole && pick() >= share) continue;
     // What seems to be damaged is looked at twice: what is wrong may be the way here.
-    const pack = (size === null ? null : await soundPack(backend, name)) ?? (await unlessMissing(backend, name));
+    const pack = (size === null ? null : await soundPack(backend, name)) ?? (await packOf(backend, name));
     read += 1;
     bytes += pack?.length ?? 0;
     if (pack !== null && isSound(pack, name)) continue;
@@ -105,20 +102,11 @@ export async function checkPacks(parts: RepositoryParts, { share, pick, signal }
 }
 
 async function soundPack(backend: Backend, name: string): Promise<Buffer | null> {
-  const pack = await unlessMissing(backend, name);
+  const pack = await packOf(backend, name);
   return pack !== null && isSound(pack, name) ? pack : null;
 }
 
-function isSound(pack: Buffer, name: string): boolean {
-  return createHash('sha256').update(pack).digest('hex') === name;
-}
-
-function unlessMissing(backend: Backend, name: string): Promise<Buffer | null> {
-  return backend.get(packPath(name)).catch((error: unknown) => {
-    if (error instanceof RepositoryError && error.kind === 'missing') return null;
-    throw error;
-  });
-}
+const packOf = (backend: Backend, name: string) => unlessMissing(backend.get(packPath(name)));
 
 /** The chunks of a damaged pack that cannot be read any more. */
 async function unreadable({ index, sealer }: RepositoryParts, name: string, pack: Buffer | null): Promise<string[]> {

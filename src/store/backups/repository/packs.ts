@@ -48,8 +48,17 @@ export class PackWriter {
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(list.length);
     const bytes = Buffer.concat([...this.#parts, list, length, TAIL]);
-    return { name: createHash('sha256').update(bytes).digest('hex'), bytes };
+    return { name: nameOf(bytes), bytes };
   }
+}
+
+function nameOf(pack: Uint8Array): string {
+  return createHash('sha256').update(pack).digest('hex');
+}
+
+/** Whether these are the bytes that were stored as the pack of this name. */
+export function isSound(pack: Uint8Array, name: string): boolean {
+  return nameOf(pack) === name;
 }
 
 /** The place of a pack in the repository. */

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { RepositoryError } from '../../../runtime/repository-error.js';
+import { RepositoryError, unlessMissing } from '../../../runtime/repository-error.js';
 import type { Backend } from './folder.js';
 import { checkPacks, rebuildIndex, repair, sweep } from './maintenance.js';
 import { createPackReader } from './pack-reader.js';
@@ -81,12 +81,7 @@ async function idOf({ backend, sealer }: RepositoryParts): Promise<string> {
   return id;
 }
 
-function aboutFound(backend: Backend): Promise<Buffer | null> {
-  return backend.get(ABOUT).catch((error: unknown) => {
-    if (error instanceof RepositoryError && error.kind === 'missing') return null;
-    throw error;
-  });
-}
+const aboutFound = (backend: Backend) => unlessMissing(backend.get(ABOUT));
 
 function aboutOf(bytes: Buffer): { id: string; proof: string } {
   try {
