@@ -4,6 +4,7 @@ import type { backupDetail, backupItem, backupList } from '../../../schemas/back
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import type { Repository } from '../../store/backups/repository/types.js';
 import type { BackupRow } from '../../store/backups/site-backups.js';
 import type { Ctx } from '../context.js';
 import { loadNamed } from '../sites/load.js';
@@ -42,8 +43,14 @@ export async function findBackup(ctx: Ctx, id: string): Promise<BackupRow> {
   return row;
 }
 
-/** A backup that is complete. @throws ServiceError */
-export async function completeBackup(ctx: Ctx, id: string): Promise<{ row: BackupRow; snapshot: Snapshot }> {
+interface CompleteBackup {
+  row: BackupRow;
+  snapshot: Snapshot;
+  repository: Repository;
+}
+
+/** A backup that is complete, and where its contents are. @throws ServiceError */
+export async function completeBackup(ctx: Ctx, id: string): Promise<CompleteBackup> {
   const row = await findBackup(ctx, id);
   if (row.state !== 'done')
     throw new ServiceError('svc_rest_conflict', 'This backup is not complete.', {
@@ -52,7 +59,7 @@ export async function completeBackup(ctx: Ctx, id: string): Promise<{ row: Backu
     });
   try {
     const repository = await ctx.backupStorage.open();
-    return { row, snapshot: (await repository.snapshot(id)) as Snapshot };
+    return { row, snapshot: (await repository.snapshot(id)) as Snapshot, repository };
   } catch (error) {
     throw backupError(error, row.site_id, 'svc_backup_storage');
   }
@@ -91,9 +98,8 @@ export async function getBackup(ctx: Ctx, id: string): Promise<z.input<ReturnTyp
   const item = itemOf(row, ctx.clock.now());
   const facts = factsOf(row);
   if (facts === null) return item;
-  const { snapshot } = await completeBackup(ctx, id);
+  const { snapshot, repository } = await completeBackup(ctx, id);
   try {
-    const repository = await ctx.backupStorage.open();
     const folders = new Map<string, { files: number; bytes: number }>();
     for (const page of snapshot.files) {
       for (const { path, size } of await readFilesPage(repository, page)) {

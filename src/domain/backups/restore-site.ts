@@ -49,8 +49,7 @@ export async function restorableSite(ctx: Ctx, id: string, selection: Selection)
 
 async function prepare(ctx: Ctx, id: string, selection: Selection): Promise<Restore> {
   const target = await restorableSite(ctx, id, selection);
-  const { row, snapshot } = await completeBackup(ctx, id);
-  const repository = await ctx.backupStorage.open();
+  const { row, snapshot, repository } = await completeBackup(ctx, id);
   const plugin = await openPlugin(ctx, target);
   return { ctx, target, row, snapshot, selection, plugin, repository };
 }

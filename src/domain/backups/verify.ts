@@ -4,10 +4,9 @@ import { createHash } from 'node:crypto';
 import type { verifyResult } from '../../../schemas/backup.js';
 import type { z } from '../../../schemas/zod.js';
 import { isoTime } from '../../runtime/iso-time.js';
-import type { Repository } from '../../store/backups/repository/types.js';
 import type { Ctx } from '../context.js';
 import { completeBackup, SOUND } from './backups.js';
-import { backupError, pathText, repositoryProblem } from './plugin.js';
+import { backupError, damageIn, pathText } from './plugin.js';
 import { type BackedUpSlice, readFilesPage, readTables } from './snapshot.js';
 
 /** Problems of an answer. */
@@ -17,11 +16,11 @@ type Result = z.input<ReturnType<typeof verifyResult>>;
 
 /** @param percent of the files that are read; tables are always read, as are the lists of files */
 export async function verifyBackup(ctx: Ctx, id: string, percent: number): Promise<Result> {
-  const { row, snapshot } = await completeBackup(ctx, id);
+  const { row, snapshot, repository } = await completeBackup(ctx, id);
   const problems: Result['problems'] = [];
   const counts = { files_read: 0, files: 0, tables_read: 0, bytes_read: 0 };
   /** Reads chunks of something that has this digest; a problem is noted. */
-  const compare = async (repository: Repository, what: string, chunks: readonly string[], sha256: string) => {
+  const compare = async (what: string, chunks: readonly string[], sha256: string) => {
     ctx.signal.throwIfAborted();
     const digest = createHash('sha256');
     await noted(what, async () => {
@@ -37,14 +36,11 @@ export async function verifyBackup(ctx: Ctx, id: string, percent: number): Promi
     try {
       return await work();
     } catch (error) {
-      const problem = repositoryProblem(error);
-      if (problem === null || !['damaged', 'missing'].includes(problem.kind)) throw error;
-      problems.push({ what, problem: problem.message });
+      problems.push({ what, problem: damageIn(error) });
       return undefined;
     }
   };
   try {
-    const repository = await ctx.backupStorage.open();
     for (const table of (await noted('the list of tables', () => readTables(repository, snapshot))) ?? []) {
       for (const slice of table.slices) await compareSlice(slice, pathText(table.name, 64));
       counts.tables_read += 1;
@@ -55,11 +51,11 @@ export async function verifyBackup(ctx: Ctx, id: string, percent: number): Promi
         counts.files += 1;
         if (Math.random() * 100 >= percent) continue;
         counts.files_read += 1;
-        await compare(repository, pathText(path, 400), chunks, sha256);
+        await compare(pathText(path, 400), chunks, sha256);
       }
     }
     async function compareSlice({ chunk, sha256 }: BackedUpSlice, table: string) {
-      await compare(repository, `table ${table}`, chunk === null ? [] : [chunk], sha256);
+      await compare(`table ${table}`, chunk === null ? [] : [chunk], sha256);
     }
   } catch (error) {
     throw backupError(error, row.site_id, 'svc_backup_storage');
