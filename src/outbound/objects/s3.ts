@@ -51,8 +51,11 @@ const MAX_BYTES = 128 * 1024 * 1024;
 const PAGE = 1_000;
 /** More pages than any repository has. */
 const MAX_PAGES = 10_000;
+const STORED = [200, 201, 204];
+/** There is an object of that name, or another request is storing one. */
+const EXISTS = [409, 412];
 /** Of a server that does not know conditional writes. */
-const NO_CONDITIONS = new Set([400, 501]);
+const NO_CONDITIONS = [400, 501];
 
 /** Nothing is opened until the first request. */
 export function openBucket(parts: BucketParts) {
@@ -64,7 +67,7 @@ export function openBucket(parts: BucketParts) {
     /** Stores an object, in place of one of that name. The server shows it when this resolves. */
     async put(name: string, bytes: Uint8Array): Promise<void> {
       for (let attempt = 1; ; attempt++) {
-        await bucket.expect({ method: 'PUT', name, body: bytes }, [200, 201, 204]);
+        await bucket.expect({ method: 'PUT', name, body: bytes }, STORED);
         // What a server says that it has stored is not yet stored.
         const size = await sizeOf(name);
         if (size === bytes.length) return;
@@ -80,10 +83,10 @@ export function openBucket(parts: BucketParts) {
     /** Stores an object unless there is one of that name, where the server knows conditions. @returns whether it was stored */
     async create(name: string, bytes: Uint8Array): Promise<boolean> {
       const put: Asked = { method: 'PUT', name, body: bytes };
-      const { status } = await bucket.ask({ ...put, headers: { 'if-none-match': '*' } });
-      if (status === 409 || status === 412) return false;
-      if (NO_CONDITIONS.has(status)) await bucket.expect(put, [200, 201, 204]);
-      else if (status >= 300) await bucket.expect({ ...put, headers: { 'if-none-match': '*' } }, [200, 201, 204]);
+      const known = [...STORED, ...EXISTS, ...NO_CONDITIONS];
+      const { status } = await bucket.expect({ ...put, headers: { 'if-none-match': '*' } }, known);
+      if (EXISTS.includes(status)) return false;
+      if (NO_CONDITIONS.includes(status)) await bucket.expect(put, STORED);
       return true;
     },
 
