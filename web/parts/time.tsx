@@ -31,6 +31,9 @@ export function format(): ReturnType<typeof formats> {
 
 export const number = (value: number) => format().number.format(value);
 
+/** `28 Nov 2026, 13:05` */
+export const moment = (iso: string) => format().short.format(new Date(iso));
+
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** `1.5 MB`, in powers of 1,000. */

@@ -8,7 +8,7 @@ import { Dialog } from '../parts/dialog.js';
 import { SelectField, TextField } from '../parts/field.js';
 import { History } from '../parts/icons.js';
 import { Loaded } from '../parts/states.js';
-import { bytes, format, number, Time } from '../parts/time.js';
+import { bytes, moment, number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { type Backup, useBackup } from './site-backups.js';
@@ -59,7 +59,7 @@ export function RestoreBackup({ backup, close, done }: Props) {
       }
     >
       <p>
-        {t.backups.of} {format().short.format(new Date(backup.started_at))} (<Time iso={backup.started_at} />)
+        {t.backups.of} {moment(backup.started_at)} (<Time iso={backup.started_at} />)
       </p>
       <SelectField
         label={t.backups.what}
@@ -127,7 +127,7 @@ function Plan({ backup, selection, close, back, done }: Props & { selection: Sel
           ) : (
             <>
               <p>
-                {t.backups.replaces} {format().short.format(new Date(data.made_at))}:
+                {t.backups.replaces} {moment(data.made_at)}:
               </p>
               <ul>
                 <li>

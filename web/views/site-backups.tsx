@@ -21,7 +21,7 @@ import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Table } from '../parts/table.js';
-import { bytes, format, number, Time } from '../parts/time.js';
+import { bytes, moment, number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RestoreBackup } from './restore-backup.js';
@@ -118,7 +118,7 @@ function Line({ backup, write, changed, open }: LineProps) {
   return (
     <tr>
       <th scope="row">
-        {format().short.format(new Date(backup.started_at))}
+        {moment(backup.started_at)}
         <div class="small muted">
           <Time iso={backup.started_at} />
         </div>
