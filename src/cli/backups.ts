@@ -21,7 +21,7 @@ export async function recoverySheet(config: Config): Promise<void> {
 Place     ${place}
 Key       ${key.match(/.{8}/g)?.join(' ')}
 
-Anyone who has this key and the backups can read every backup. Without the key nobody can, not even Sitefleet.
+Anyone with both the key and the stored backups can read all of them. Without the key nobody can, not even Sitefleet.
 Another installation reads them after: sitefleet backups use-key FILE`);
   say('Keep it apart from the backups: on paper, or in a password manager.');
 }

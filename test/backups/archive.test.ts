@@ -98,7 +98,7 @@ describe('an archive', () => {
     await expect(cut.arrayBuffer()).rejects.toThrow('damaged');
   });
 
-  it('is no more read from the repository once nobody wants it, and few are made at once', async () => {
+  it('is limited to four downloads at a time, and one that is cancelled makes room for another', async () => {
     const answers = [await get(), await get(), await get(), await get()];
     expect((await get()).status).toBe(429);
     await answers[0]?.body?.cancel();

@@ -1,6 +1,6 @@
 /**
- * A small S3-compatible server on loopback, for tests: path style, `ListObjectsV2`, ranges, conditional writes. It checks each
- * signature by itself, and can be made to stall, to lie, and to fail.
+ * A small S3-compatible server on loopback, for tests: path style, `ListObjectsV2`, ranges, conditional writes. It verifies
+ * signatures with code of its own, and a test can have requests stall, fail, or be answered wrongly.
  */
 
 import { createHash, createHmac } from 'node:crypto';
