@@ -107,6 +107,8 @@ describe('sitefleet demo', () => {
     expect((await send('/sites/sync', {})).status).toBe(200);
     expect(await operation('suspend-site-v1', { site_id_or_domain: 12 })).not.toHaveProperty('code');
     expect(await operation('unsuspend-site-v1', { site_id_or_domain: 12 })).not.toHaveProperty('code');
+    // Until its monitor has checked it again, it is not known whether the site is up.
+    expect((await send('/monitors/12/check', {})).status).toBe(200);
   });
 
   it('has something of everything that needs a person', async () => {
