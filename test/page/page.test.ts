@@ -139,6 +139,29 @@ describe('the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it.each(['/', '/sites', '/updates', '/monitors', '/clients', '/rollouts'])(
+    'requests what %s reads before its script is there, in a browser that has not opened it before',
+    async (view) => {
+      const page = await served.open(['read', 'write', 'approve']);
+      await page.evaluate(() => localStorage.clear());
+      await page.goto('about:blank');
+      const asked: string[][] = [];
+      const isRead = (request: Request) => request.url().endsWith('/session/reads');
+      page.on('request', (request) => isRead(request) && asked.push(request.postDataJSON().paths));
+      const early = page.waitForRequest(isRead);
+      await page.route('**/assets/main-*.js', async (route) => {
+        await early;
+        await route.continue();
+      });
+      await page.goto(`${served.url}${view}`);
+      // Noted once its script has read for the first time.
+      await page.waitForFunction((of) => JSON.parse(localStorage.getItem('reads') ?? '{}')[of] !== undefined, view);
+      const read = await page.evaluate((of) => JSON.parse(localStorage.getItem('reads') ?? '{}')[of], view);
+      expect(asked.map((paths) => paths.toSorted())).toEqual([read.toSorted()]);
+      await page.context().close();
+    },
+  );
+
   it('shows the login, and works after it, where what was requested early was refused', async () => {
     const name = await served.user(['read']);
     const page = await served.open();
