@@ -42,6 +42,10 @@ function demoSettings(folder: string): Partial<Config> {
     // Made-up sites do not belong among a user's backups.
     backup_dir: null,
     site_backup_dir: join(folder, 'site-backups'),
+    site_backup_s3: null,
+    site_backup_s3_region: null,
+    site_backup_s3_key: null,
+    site_backup_s3_secret: null,
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,

@@ -19,6 +19,7 @@ import { endProcesses, tempFolder, tracked } from '../support/cleanup.js';
 import { newKey } from '../support/logins.js';
 import { INITIALIZE, PATIENT } from '../support/mcp-messages.js';
 import { builtProgram } from '../support/processes/built-program.js';
+import { inBucket, s3Server } from '../support/s3-server.js';
 
 const cli = await builtProgram();
 const folder = tempFolder('cli');
@@ -82,11 +83,11 @@ function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((done) => child.once('exit', (code) => done(code)));
 }
 
-async function get(url: string, line: Line): Promise<Response> {
-  return fetch(url, {
-    headers: { authorization: `Basic ${Buffer.from(`${line.user}:${line.password}`).toString('base64')}` },
-  });
-}
+const loginOf = ({ user, password }: Line) => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
+
+const get = (url: string, line: Line): Promise<Response> => fetch(url, { headers: loginOf(line) });
 
 /** Status of a login by a link. */
 async function enter(url: string, link: string | undefined): Promise<number> {
@@ -197,6 +198,30 @@ describe('demo', () => {
     expect(await ended(child)).toBe(0);
     expect(existsSync(join(folder, `demo-${expected}`))).toBe(false);
     expect(readdirSync(tmp)).toEqual([]);
+  });
+
+  it("keeps backups of its sites out of the bucket with a user's", async () => {
+    const bucket = await s3Server();
+    const { site_backup_s3, site_backup_s3_region, site_backup_s3_key, site_backup_s3_secret } = inBucket(bucket);
+    const env = environment('demo-bucket', {
+      SITEFLEET_SITE_BACKUP_S3: site_backup_s3,
+      SITEFLEET_SITE_BACKUP_S3_REGION: site_backup_s3_region,
+      SITEFLEET_SITE_BACKUP_S3_KEY: site_backup_s3_key,
+      SITEFLEET_SITE_BACKUP_S3_SECRET: site_backup_s3_secret,
+    });
+    const { line, child } = await start(env, ['demo', '--sites', '3', '--port', '0', '--json']);
+    const headers = { authorization: `Bearer ${line.api_key}` };
+    const found = await fetch(`${line.v2}/fleet/sites?guarded=true&columns=id`, { headers });
+    const [[id] = []] = ((await found.json()) as { rows: number[][] }).rows;
+    const answer = await fetch(`${line.abilities}/svc/back-up-site-v1/run`, {
+      method: 'POST',
+      headers: { ...loginOf(line), 'content-type': 'application/json' },
+      body: JSON.stringify({ input: { site_id_or_domain: id } }),
+    });
+    expect([id, await answer.json()]).toMatchObject([expect.any(Number), { backup_id: expect.any(String) }]);
+    expect(bucket.requests).toEqual([]);
+    child.kill('SIGINT');
+    expect(await ended(child)).toBe(0);
   });
 });
 
