@@ -34,8 +34,15 @@ function fixedOffset(zone: string): number | null {
   return sign === '-' ? -total : total;
 }
 
+/** Of the zones that were used first: making one takes a hundred times as long as using it, and some memory. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const KEPT = 50;
+
+/** Throws if there is no such zone. */
 function formatter(zone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-US', {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
     year: 'numeric',
@@ -45,6 +52,8 @@ function formatter(zone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   });
+  if (formatters.size < KEPT) formatters.set(zone, made);
+  return made;
 }
 
 /** The wall clock of the zone at an instant (ms since the epoch). An unknown zone counts as UTC. */
