@@ -119,6 +119,14 @@ export const ALERT_KINDS = {
         .describe('When the newest good backup was made, ISO 8601; null = there is none.'),
     }),
   },
+  'site.backup_failed': {
+    about: 'A scheduled backup of a site failed; repeated weekly until one succeeds.',
+    facts: z.object({
+      reason: z.string().describe('Why, in one sentence.'),
+      last_backup: z.string().nullable().describe('When the newest one was made, ISO 8601; null = there is none.'),
+      next_at: z.string().nullable().describe('When the next one is due, ISO 8601.'),
+    }),
+  },
 } as const;
 
 export type AlertKindName = keyof typeof ALERT_KINDS;

@@ -1,7 +1,7 @@
 /** Schemas of the backups of sites. */
 
 import { once } from '../src/runtime/once.js';
-import { paged, timestamp, token } from './common.js';
+import { int, paged, timestamp, token } from './common.js';
 import { siteHead } from './site.js';
 import { z } from './zod.js';
 
@@ -14,6 +14,34 @@ export const backupId = () =>
 
 /** `interrupted`: repeating the backup goes on with it. */
 export const backupState = once(() => z.enum(['running', 'interrupted', 'done', 'failed']));
+
+export const BACKUP_EVERY = ['off', 'daily', 'weekly', 'monthly'] as const;
+export type BackupEvery = (typeof BACKUP_EVERY)[number];
+
+/** A rule of the schedule of backups, as callers set it. `inherit` removes it. */
+export const backupRuleFields = () => ({
+  every: z.enum([...BACKUP_EVERY, 'inherit']).describe('inherit = as the tag or the fleet says.'),
+  hour: int(0, 23).default(3).describe("Of the site's own time."),
+});
+
+const backupRule = once(() =>
+  z.object({
+    tag_id: z.number().int().nullable(),
+    site_id: z.number().int().nullable().describe('Both null = the fleet.'),
+    name: z.string().nullable(),
+    every: z.enum(BACKUP_EVERY),
+    hour: z.number().int(),
+  }),
+);
+
+export const backupSchedule = once(() =>
+  z.object({
+    rules: z.array(backupRule()).describe('Narrowest last. Of a site: the one that holds for it.'),
+    total_rules: z.number().int(),
+    next_at: timestamp().nullable().optional().describe('Of a site; null = none is planned.'),
+    why_not: z.string().optional().describe('Why none is planned.'),
+  }),
+);
 
 const counted = () => z.number().int();
 
@@ -46,7 +74,9 @@ export const backupItem = once(() =>
   }),
 );
 
-export const backupList = once(() => z.object({ items: z.array(backupItem()), ...paged() }));
+export const backupList = once(() =>
+  z.object({ items: z.array(backupItem()), ...paged(), schedule: backupSchedule() }),
+);
 
 export const backedUp = once(() => z.object({ backup_id: z.string(), ...siteHead(), ...figures() }));
 

@@ -81,7 +81,7 @@ export const MAIL_KINDS = {
   },
   backup: {
     label: 'Backups',
-    description: 'The daily database backup failed. Sent only if a backup folder is set.',
+    description: 'The daily backup of the database, or a scheduled one of a site, failed.',
     heading: 'Backup failed',
     subject: EVENT,
   },

@@ -107,7 +107,7 @@ export const GENERAL = {
   svc_archive_format: field(() => z.enum(['zip', 'tar.gz', 'tar.bz2', 'tar']), 'tar.gz', 'Archive format.', {
     idle: BACKUPS,
   }),
-  svc_notification_on_backup_fail: field(onOff, 1, 'Report when a backup fails.', { idle: BACKUPS }),
+  svc_notification_on_backup_fail: field(onOff, 1, 'Raise an alert when a scheduled backup of a site fails.'),
   svc_notification_on_backup_start: field(onOff, 1, 'Report when a backup starts.', { idle: BACKUPS }),
   svc_chunked_backup_tasks: field(onOff, 1, 'Make backups in steps.', { idle: BACKUPS }),
 } satisfies Fields;

@@ -121,6 +121,8 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.backup_exported': { backup_id: string };
   /** `what`: the site, or a part of it in words. */
   'site.restored': { backup_id: string; what: string; taken_back: boolean };
+  /** By the schedule; `last_backup` is when the newest good one was begun. */
+  'site.backup_failed': { reason: string; last_backup: string | null; next_at: string | null };
 } & {
   'site.added': { url: string };
   'site.updated': { fields: string[] };
@@ -315,6 +317,7 @@ export type AlertKind =
   | 'vulnerability.found'
   | 'vulnerability.summary'
   | 'backup.failed'
+  | 'site.backup_failed'
   | 'approval.asked';
 
 /** An event as stored for delivery. */

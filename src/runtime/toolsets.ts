@@ -121,8 +121,8 @@ const FACTS = {
   },
   backups: {
     label: 'Backups',
-    description: 'Back up sites, verify the backups, and restore from them.',
-    max_tokens: 1000,
+    description: 'Back up sites, now or on schedule, verify the backups, and restore from them.',
+    max_tokens: 1200,
     optional: true,
   },
 } as const satisfies Record<string, ToolsetFacts>;

@@ -11,6 +11,7 @@ import { createRecordedCalls } from './action-log/recorded-calls.js';
 import { createApprovals } from './approvals/approvals.js';
 import { createAudits } from './audits/audits.js';
 import { createChunkIndex } from './backups/repository/chunk-index.js';
+import { createBackupSchedule } from './backups/schedule.js';
 import { createSiteBackups } from './backups/site-backups.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
@@ -113,6 +114,8 @@ export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
     policies: createPolicies(db),
     guards: createGuards(db),
     siteBackups: createSiteBackups(db, plain),
+    // When a turn is due is a note, but rules are settings: few, so that both are changes.
+    backupSchedule: createBackupSchedule(db),
     // What is stored follows from backups.
     chunkIndex: createChunkIndex(plain),
     sitePages: createSitePages(db),

@@ -7,6 +7,7 @@ import { sendMail } from '../../domain/alerts/mail/mail.js';
 import { runAudits } from '../../domain/audits/queue.js';
 import { backUpByClock } from '../../domain/backups/daily-backups.js';
 import { pruneBackups } from '../../domain/backups/retention.js';
+import { runBackupTurns } from '../../domain/backups/scheduled.js';
 import { refreshAbandoned } from '../../domain/connection/abandoned.js';
 import { reportHealth, syncDueSites } from '../../domain/connection/maintenance.js';
 import { runToolJobs } from '../../domain/connection/tool-jobs.js';
@@ -185,6 +186,13 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Backs up the database to SITEFLEET_BACKUP_DIR once a day.',
     pattern: '0 25 * * * *',
     run: backUpByClock,
+  },
+  {
+    name: 'site-backups',
+    about: 'Backs up the sites whose turn it is, two at a time.',
+    pattern: TURNS.site_backups,
+    ofItsOwn: true,
+    run: runBackupTurns,
   },
   {
     name: 'prune-backups',

@@ -11,4 +11,5 @@ export const TURNS: Readonly<Record<keyof DueWork, string>> = {
   monitors: '*/10 * * * * *',
   certificates: '20 */5 * * * *',
   domains: '40 */5 * * * *',
+  site_backups: '15 * * * * *',
 };

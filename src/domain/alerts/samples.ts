@@ -53,6 +53,11 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
     url: 'https://sitefleet.example.com/approvals',
   },
   'backup.failed': { reason: 'The disk is full.', last_backup: '2030-01-01T03:25:00Z' },
+  'site.backup_failed': {
+    reason: 'The site did not answer.',
+    last_backup: '2030-01-01T03:25:00Z',
+    next_at: '2030-01-03T03:25:00Z',
+  },
   'certificate.expiring': { ...CERTIFICATE, days_left: 7 },
   'certificate.expired': CERTIFICATE,
   'certificate.invalid': { ...CERTIFICATE, problem: 'It does not name this host.' },

@@ -32,6 +32,7 @@ const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'vulnerability.found': 'vulnerability',
   'vulnerability.summary': 'vulnerability',
   'backup.failed': 'backup',
+  'site.backup_failed': 'backup',
   'approval.asked': 'approval',
 };
 
@@ -130,6 +131,7 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
       return `${what} waits for approval: ${say('title')}${where}, asked for by ${quoted('by')}.`;
     }
     case 'backup.failed':
+    case 'site.backup_failed':
       return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is from ${say('last_backup').slice(0, 10)}.`}`;
   }
 }

@@ -12,6 +12,7 @@ import type { SiteRef } from '../sites/resolve.js';
 import { type BackupFacts, figuresOf, SILENT_MS } from './back-up-site.js';
 import { changesBetween, folderOf } from './changes.js';
 import { backupError, pathText } from './plugin.js';
+import { readSchedule, scheduleOf } from './schedule.js';
 import { readFilesPage, readTables, type Snapshot } from './snapshot.js';
 
 export interface ListInput {
@@ -32,7 +33,8 @@ export async function listBackups(ctx: Ctx, input: ListInput): Promise<z.input<R
   const alive = running ? { since: ctx.clock.now() - SILENT_MS, not: state === 'interrupted' } : undefined;
   const filter = { site_id: site?.id, state: running ? 'running' : state, alive };
   const { rows, total } = await ctx.store.siteBackups.list(filter, (page - 1) * per_page, per_page);
-  return { items: rows.map((row) => itemOf(row, ctx.clock.now())), page, per_page, total };
+  const schedule = await (site === undefined ? readSchedule(ctx) : scheduleOf(ctx, site.id));
+  return { items: rows.map((row) => itemOf(row, ctx.clock.now())), page, per_page, total, schedule };
 }
 
 /** @throws ServiceError `svc_backup_not_found` */

@@ -2,9 +2,11 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import { groupBy } from '../../runtime/group-by.js';
+import type { BackupRule } from '../../store/backups/schedule.js';
 import type { IgnoredUntil } from '../../store/updates/ignored-everywhere.js';
 import { isSame } from '../action-log/fields.js';
 import { type Change, keyOf } from '../action-log/logged-changes.js';
+import { restoreRule, ruleAt, SCHEDULE } from '../backups/schedule.js';
 import {
   type ClientInput,
   type ClientRecord,
@@ -90,6 +92,7 @@ async function usersOf({ store }: Ctx, { kind, slug }: Change, ofSites: readonly
 }
 
 async function settingState(ctx: Ctx, group: string, field: string): Promise<State> {
+  if (group === SCHEDULE) return { value: await ruleAt(ctx, field) };
   if (!Object.hasOwn(GROUPS, group)) return { reason: 'These settings are not restored by this operation.' };
   const [name = '', owner] = splitOwner(field);
   const caller = await ownerOf(ctx);
@@ -133,9 +136,9 @@ function together(steps: readonly Step[]): Step[][] {
   return [...groupBy(steps, groupOf).values()];
 }
 
-/** Fields of a record are changed together; what concerns a plugin on every site is one by one. */
+/** Fields of a record are changed together; what concerns a plugin on every site, and rules of backups, one by one. */
 function groupOf(step: Step): string {
-  const isRecord = ['tag', 'client', 'settings'].includes(step.kind);
+  const isRecord = ['tag', 'client', 'settings'].includes(step.kind) && step.slug !== SCHEDULE;
   return isRecord ? recordName(step) : `${recordName(step)} ${step.field}`;
 }
 
@@ -153,6 +156,7 @@ async function restoreFields(ctx: Ctx, steps: readonly Step[]): Promise<unknown>
     return restoreQuarantine(ctx, { type: kind as UpdateType, slug, version }, back_to as QuarantineState);
   const values = Object.fromEntries(steps.map(({ field, back_to }) => [splitOwner(field)[0], back_to]));
   if (kind === 'tag') return updateTag(ctx, Number(slug), values);
+  if (kind === 'settings' && slug === SCHEDULE) return restoreRule(ctx, field, back_to as BackupRule | null);
   if (kind === 'settings') return changeSettings(ctx, slug as Group, values as SettingsChange<Group>);
   const { email, phone, ...texts } = values;
   const input = { ...texts, client_email: email, client_phone: phone } as ClientInput;

@@ -1,5 +1,6 @@
 /** Whether there is work for the process that runs the schedule: queried by processes that do not run it. */
 
+import { READY } from '../backups/schedule.js';
 import type { Db } from '../driver/db.js';
 
 /** What is due of the schedule's own accord. */
@@ -9,6 +10,7 @@ export interface DueWork {
   monitors: boolean;
   certificates: boolean;
   domains: boolean;
+  site_backups: boolean;
 }
 
 const OF_SITES = 'FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.suspended = 0 AND s.disconnected = 0';
@@ -41,7 +43,9 @@ export function createWaitingWork(db: Db) {
             OR (coalesce(m.active, ?4) = 1 AND EXISTS (SELECT 1 FROM site s WHERE s.id = m.site_id AND s.suspended = 0)))) AS monitors,
           EXISTS (SELECT 1 FROM certificate_plan p JOIN site s ON s.id = p.site_id WHERE p.next_check_at <= ?1 AND s.suspended = 0) AS certificates,
           EXISTS (SELECT 1 FROM domain WHERE next_check_at <= ?1 AND EXISTS (SELECT 1 FROM site_domain x JOIN site s ON s.id = x.site_id
-            WHERE x.domain = domain.name AND s.suspended = 0)) AS domains`,
+            WHERE x.domain = domain.name AND s.suspended = 0)) AS domains,
+          EXISTS (SELECT 1 FROM backup_rule) AND (EXISTS (SELECT 1 FROM backup_turn WHERE planned <= 0)
+            OR EXISTS (SELECT 1 FROM backup_turn t CROSS JOIN site s ON s.id = t.site_id WHERE t.planned = 1 AND t.next_at <= ?1 AND ${READY})) AS site_backups`,
         [now, since.synced, since.looked, monitored],
       );
       const is = (name: keyof DueWork) => row?.[name] === 1;
@@ -51,6 +55,7 @@ export function createWaitingWork(db: Db) {
         monitors: is('monitors'),
         certificates: is('certificates'),
         domains: is('domains'),
+        site_backups: is('site_backups'),
       };
     },
   };

@@ -5,18 +5,21 @@ import {
   backupDetail,
   backupId,
   backupItem,
+  backupRuleFields,
+  backupSchedule,
   backupState,
   RESTORABLE,
   restoreResult,
   verifyResult,
 } from '../../../../schemas/backup.js';
-import { int } from '../../../../schemas/common.js';
+import { id, int } from '../../../../schemas/common.js';
 import { z } from '../../../../schemas/zod.js';
 import { exportBackup } from '../../../domain/backups/archive.js';
 import { backUpOne } from '../../../domain/backups/back-up-sites.js';
 import { getBackup, listBackups } from '../../../domain/backups/backups.js';
 import { restoreNow } from '../../../domain/backups/handler.js';
 import { previewRestore } from '../../../domain/backups/restore-site.js';
+import { setSchedule } from '../../../domain/backups/schedule.js';
 import { verifyBackup } from '../../../domain/backups/verify.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { flag, paging, text } from '../params.js';
@@ -44,10 +47,29 @@ export const backups: readonly Route[] = [
         state: backupState().optional(),
         ...paging(50, 200),
       }),
-    returns: () => listOf(backupItem()),
+    returns: () => listOf(backupItem()).extend({ schedule: backupSchedule() }),
     async answer({ site, ...input }, ctx) {
-      const { items, total, page, per_page } = await listBackups(ctx, { ...input, site_id_or_domain: site });
-      return { total, page, per_page, data: items };
+      const { items, ...facts } = await listBackups(ctx, { ...input, site_id_or_domain: site });
+      return { ...facts, data: items };
+    },
+  }),
+  route({
+    on: 'PUT|PATCH /backups/schedule',
+    change: 'settings',
+    body: 'required',
+    fails: [404],
+    summary: 'Set how often the fleet, a tag or a site is backed up',
+    description: 'GET /backups shows the rules, with site the one that holds for it.',
+    params: () =>
+      z.object({
+        site: text(300, 1).optional().describe('Id or domain.'),
+        tag_id: id().optional().describe('Or a tag; neither = the fleet.'),
+        ...backupRuleFields(),
+      }),
+    returns: () => writtenOf(backupSchedule()),
+    async answer({ site, ...input }, ctx) {
+      const data = await setSchedule(ctx, { ...input, site_id_or_domain: site });
+      return { message: 'The schedule was changed.', data };
     },
   }),
   route({

@@ -1,0 +1,113 @@
+/** Backs up the sites whose turn it is, a few at a time. A turn that was missed is caught up once. */
+
+import { setImmediate } from 'node:timers/promises';
+import { type Alert, emitAlerts } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
+import type { BackupTurn } from '../../store/backups/schedule.js';
+import type { Ctx } from '../context.js';
+import { settingOf } from '../settings/effects.js';
+import { loadSites } from '../sites/load.js';
+import { backUpSite } from './back-up-site.js';
+import { backupError } from './plugin.js';
+import { turnOf } from './turns.js';
+
+const MINUTE_MS = 60_000;
+const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
+/** Sites that are read at the same time. */
+const AT_ONCE = 2;
+/** A run begins no more backups after this, so that its outcome is recorded regularly. */
+const RUN_MS = 30 * MINUTE_MS;
+/** Sites whose turns one run plans, and those it plans before others have their turn: time zones take time. */
+const PLANNED = 2_000;
+const PLANNED_AT_ONCE = 100;
+/** One that fails is tried once more after this, and goes on where it ended, if it can. */
+const AGAIN_MS = 60 * MINUTE_MS;
+const TRIES = 2;
+/** Another process is at work on the site, or it was and died; after so many tries it counts as a failure. */
+const LATER_MS = 10 * MINUTE_MS;
+const TRIES_BESIDE = 72;
+
+/** Returns a short summary. */
+export async function runBackupTurns(ctx: Ctx): Promise<string> {
+  if (ctx.config.read_only) return 'read only';
+  const { backupSchedule } = ctx.store;
+  if (!(await backupSchedule.hasRules())) return 'no schedule';
+  await planTurns(ctx);
+  await backupSchedule.setAside(ctx.clock.now());
+  const began = ctx.clock.elapsed();
+  let [done, failed] = [0, 0];
+  const work = async () => {
+    while (!ctx.signal.aborted && ctx.clock.elapsed() - began < RUN_MS) {
+      const now = ctx.clock.now();
+      const turn = await backupSchedule.due(now);
+      if (turn === undefined) return;
+      if (!(await backupSchedule.claim(turn, now + LATER_MS))) continue;
+      if (await takeTurn(ctx, turn, now + LATER_MS)) done += 1;
+      else failed += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return done + failed === 0 ? 'nothing due' : `${done} backed up, ${failed} not`;
+}
+
+async function planTurns({ store, clock, signal }: Ctx): Promise<void> {
+  for (let planned = 0; planned < PLANNED && !signal.aborted; planned += PLANNED_AT_ONCE) {
+    const now = clock.now();
+    const sites = await store.backupSchedule.unplanned(PLANNED_AT_ONCE);
+    const turns = sites.map((site) => ({ ...site, next_at: turnOf(site, now) }));
+    await store.backupSchedule.plan(turns, now);
+    if (sites.length < PLANNED_AT_ONCE) return;
+    await setImmediate();
+  }
+}
+
+/** False if there is no backup. @param until the turn is ours until then */
+async function takeTurn(ctx: Ctx, { site_id, next_at, tries, failing_since }: BackupTurn, until: number) {
+  const { backupSchedule } = ctx.store;
+  try {
+    const target = (await loadSites(ctx, [site_id])).get(site_id);
+    // It was removed meanwhile, and its turn with it.
+    if (target === undefined) return false;
+    await backUpSite(ctx, target);
+    await backupSchedule.end(site_id, await nextOf(ctx, site_id, null), null);
+    return true;
+  } catch (error) {
+    // The service is stopping: the turn stays due.
+    if (ctx.signal.aborted) {
+      await backupSchedule.putOff(site_id, until, next_at, tries);
+      return false;
+    }
+    const { code, message } = backupError(error, site_id, 'svc_backup_failed');
+    const now = ctx.clock.now();
+    const beside = code === 'svc_backup_running' && tries + 1 < TRIES_BESIDE;
+    if (beside || tries + 1 < TRIES) {
+      await backupSchedule.putOff(site_id, until, now + (beside ? LATER_MS : AGAIN_MS), tries + 1);
+      return false;
+    }
+    const since = failing_since ?? now;
+    const next = await nextOf(ctx, site_id, since);
+    await backupSchedule.end(site_id, next, since);
+    await raiseAlert(ctx, site_id, message, since, next);
+    return false;
+  }
+}
+
+async function nextOf(ctx: Ctx, siteId: number, failing_since: number | null): Promise<number | null> {
+  const found = await ctx.store.backupSchedule.of(siteId);
+  return found === undefined ? null : turnOf({ ...found, failing_since }, ctx.clock.now());
+}
+
+/** One when backups begin to fail, then one a week until one succeeds. */
+async function raiseAlert(ctx: Ctx, siteId: number, reason: string, since: number, next: number | null) {
+  if ((await settingOf(ctx, 'general', 'svc_notification_on_backup_fail')) !== 1) return;
+  const at = ctx.clock.now();
+  const last = await ctx.store.siteBackups.lastDone(siteId);
+  const alert: Alert<'site.backup_failed'> = {
+    key: `site.backup_failed:${siteId}:${since}:${Math.floor((at - since) / WEEK_MS)}`,
+    kind: 'site.backup_failed',
+    site_id: siteId,
+    at,
+    facts: { reason, last_backup: isoTime(last?.started_at ?? null), next_at: isoTime(next) },
+  };
+  emitAlerts(ctx.events, await ctx.store.alerts.add([alert]));
+}
