@@ -213,6 +213,7 @@ list-policies | what gets updated by itself
 retry-run | retry the failed updates
 get-site-plugins | list plugins of a site
 list-site-snapshots | backup copies of plugins on a site
+schedule-backups | back up all sites every night
 `
   .trim()
   .split('\n')

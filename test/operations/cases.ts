@@ -387,6 +387,11 @@ export const CASES: readonly OperationCase[] = [
     what: 'site',
     dry_run: true,
   })),
+  operation('schedule-backups', [...SITE, 'svc_tag_not_found', 'svc_invalid_input'], {
+    ...site,
+    every: 'weekly',
+    hour: 2,
+  }),
   // New operations: above this line (`npm run new:operation` puts them here). Deletions come last.
   operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({

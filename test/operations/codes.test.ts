@@ -404,6 +404,11 @@ describe('safe updates', () => {
     await refused('back-up-site', 'svc_invalid_input', { site_id_or_domain: 1, site_ids_or_domains: [2] });
   });
 
+  it('schedule-backups', async () => {
+    const both = { site_id_or_domain: 1, tag_id: 1, every: 'daily' };
+    expect((await refused('schedule-backups', 'svc_invalid_input', both)).field).toBe('tag_id');
+  });
+
   it('lift-quarantine', async () => {
     const version = { type: 'plugin', slug: 'a/a.php', version: '1.0' };
     expect((await refused('lift-quarantine', 'svc_quarantine_not_found', version)).field).toBe('version');
@@ -485,7 +490,12 @@ describe('clients, tags and jobs', () => {
   );
 
   it.each(having(names, 'svc_tag_not_found').filter((name) => inputs(name).includes('tag_id')))('%s', async (name) => {
-    const more = name === 'delete-tag' ? { confirm: true } : name === 'update-tag' ? { name: 'new' } : {};
+    const more =
+      {
+        'delete-tag': { confirm: true },
+        'update-tag': { name: 'new' },
+        'schedule-backups': { every: 'daily' },
+      }[name] ?? {};
     expect((await refused(name, 'svc_tag_not_found', { tag_id: 99, ...more })).field).toBe('tag_id');
   });
 

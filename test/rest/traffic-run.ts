@@ -572,6 +572,10 @@ async function backups({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestA
   const one = { backup_id: String(body.data.backup_id) };
   await get('/backups');
   await get('/backups', {}, '?site=1&state=failed');
+  await send('PUT', '/backups/schedule', {}, { every: 'weekly' });
+  await send('PATCH', '/backups/schedule', {}, { site: '1', every: 'daily', hour: 23 });
+  await send('PUT', '/backups/schedule', {}, { tag_id: 999_999, every: 'daily' });
+  await get('/backups', {}, '?site=1');
   await get('/backups/{backup_id}', one);
   await get('/backups/{backup_id}/archive', one);
   await get('/backups/{backup_id}', { backup_id: `backup_${'0'.repeat(24)}` });

@@ -148,6 +148,8 @@ export const ASKED: Readonly<Record<string, string>> = {
   'get-backup': 'backup contents inside files tables what is in consistent',
   'restore-backup':
     'restore bring back recover get back destroyed hacked lost deleted files database plugin table earlier',
+  'schedule-backups':
+    'backup schedule automatic automatically daily weekly monthly nightly regularly every how often rule off',
   'verify-backup': 'backup check test intact damaged readable proven sound',
   'preview-policy': 'automatic automatically would do simulate tonight next scheduled try out',
 };

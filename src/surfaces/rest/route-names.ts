@@ -55,6 +55,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'restore-backup': 'POST /v2/backups/{backup_id}/restore',
   'roll-back': 'POST /v2/sites/{id_or_domain}/rollback',
   'safe-update-site': 'POST /v2/sites/{id_or_domain}/safe-update',
+  'schedule-backups': 'PUT /v2/backups/schedule',
   'search-changes': 'GET /v2/fleet/changes',
   'set-post-status': 'PUT /v2/posts/{id_or_domain}/{post_id}/update-status',
   'start-rollout': 'POST /v2/rollouts',
