@@ -214,6 +214,7 @@ retry-run | retry the failed updates
 get-site-plugins | list plugins of a site
 list-site-snapshots | backup copies of plugins on a site
 schedule-backups | back up all sites every night
+schedule-backups | backup schedule
 `
   .trim()
   .split('\n')

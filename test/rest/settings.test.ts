@@ -312,6 +312,7 @@ describe('settings act', () => {
       'domains',
       'monitors',
       'policies',
+      'site-backups',
       'site-health',
     ]);
     expect(app.fleet.stats().requests).toBe(0);

@@ -92,6 +92,7 @@ export const en = {
     'DELETE /v2/quarantine': '“Lift quarantine” on the page “Updates”',
     'GET /v2/backups': 'the list “Backups” on its page',
     'GET /v2/backups/{}': 'the list “Backups” on its page',
+    'PUT /v2/backups/schedule': '“sitefleet call schedule-backups” in the shell',
     'POST /v2/backups/{}/restore': '“Restore” in the list “Backups” on its page',
     'POST /v2/backups/{}/verify': '“Verify” in the list “Backups” on its page',
     'POST /v2/actions/undo': '“Undo” on the page “History”',

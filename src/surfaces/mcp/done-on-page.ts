@@ -114,7 +114,6 @@ const TOPICS: readonly Topic[] = [
     page: 'Settings',
     asked: [
       'backup setting',
-      'backup schedule',
       'database backup',
       'backup sitefleet',
       'setting backup',
