@@ -341,6 +341,51 @@ describe('a turn', () => {
     for (const id of [1, 2, 3]) expect(await madeOf(id)).toHaveLength(1);
   });
 
+  it('that takes hours keeps no other waiting, and is not taken twice', async () => {
+    await rule({ every: 'daily' });
+    until('2026-11-21T02:07:00Z');
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    let [reached, release] = [false, () => {}];
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const timers = app.clock.limitsWithin(60_000);
+    const { siteBackups } = app.ctx().store;
+    const running = processOf(app, () => {
+      const ctx = app.ctx({ actor: SYSTEM });
+      const begin: typeof siteBackups.begin = async (row, ...more) => {
+        if (row.site_id === 1) {
+          reached = true;
+          await held;
+        }
+        return siteBackups.begin(row, ...more);
+      };
+      return { ...ctx, store: { ...ctx.store, siteBackups: { ...siteBackups, begin } } };
+    }).runNow('site-backups');
+    // It looks again in a minute, and no request is under way.
+    await expect.poll(() => reached && app.clock.limitsWithin(60_000)).toBe(timers + 1);
+    until('2026-11-21T03:21:00Z');
+    await expect.poll(() => madeOf(3)).toEqual(['2026-11-21T03:21:00Z']);
+    release();
+    expect(await running).toBe('2 backed up, 0 not');
+    expect(await madeOf(1)).toHaveLength(1);
+  });
+
+  it('waits ten minutes while another backup of its site is under way', async () => {
+    until('2026-11-21T02:07:00Z');
+    const { siteBackups } = app.ctx().store;
+    const now = app.clock.now();
+    await siteBackups.begin(
+      { id: `backup_${'1'.repeat(24)}`, site_id: 1, site_url: app.site(0).url },
+      now,
+      now - 120_000,
+    );
+    expect(await run()).toBe('0 backed up, 1 not');
+    expect(await nextOf(1)).toBe('2026-11-21T02:17:00Z');
+    until('2026-11-21T02:17:00Z');
+    expect(await run()).toBe('1 backed up, 0 not');
+  });
+
   it('of a process that died is taken ten minutes later', async () => {
     until('2026-11-21T02:07:00Z');
     const hanging = new Promise<never>(() => undefined);

@@ -1,6 +1,7 @@
 /** When a process that only reads has to run the schedule, and with it an engine. */
 
 import { beforeEach, expect, it } from 'vitest';
+import { runBackupTurns } from '../../src/domain/backups/scheduled.js';
 import { refreshAbandoned } from '../../src/domain/connection/abandoned.js';
 import { syncDueSites } from '../../src/domain/connection/maintenance.js';
 import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
@@ -72,6 +73,22 @@ it('is for monitors that are on, not for those that are only in the plan', async
   await switchAll(0);
   app.clock.move(2 * 60 * MINUTE);
   expect(await needed(10_000)).toBe(true);
+});
+
+it('is for a backup of a site that can be made', async () => {
+  for (let i = 0; i < 3; i++) await app.connect(i);
+  await app.call('install-site-guard', { site_id_or_domain: 1 });
+  await turnOfAll();
+  expect(await needed(MINUTE)).toBe(false);
+  await app.call('schedule-backups', { every: 'daily' });
+  expect(await needed(MINUTE)).toBe(true);
+  await runBackupTurns(app.ctx());
+  expect(await needed(MINUTE)).toBe(false);
+  app.clock.move(DAY);
+  await turnOfAll();
+  expect(await needed(MINUTE)).toBe(true);
+  await app.call('suspend-site', { site_id_or_domain: 1 });
+  expect(await needed(MINUTE)).toBe(false);
 });
 
 it('is for what was asked for, also while the schedule does nothing of its own accord', async () => {

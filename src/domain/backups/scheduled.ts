@@ -5,7 +5,7 @@ import { type Alert, emitAlerts } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BackupTurn } from '../../store/backups/schedule.js';
 import type { Ctx } from '../context.js';
-import { settingOf } from '../settings/effects.js';
+import { isScheduleOn, settingOf } from '../settings/effects.js';
 import { loadSites } from '../sites/load.js';
 import { backUpSite } from './back-up-site.js';
 import { backupError } from './plugin.js';
@@ -15,39 +15,62 @@ const MINUTE_MS = 60_000;
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
 /** Sites that are read at the same time. */
 const AT_ONCE = 2;
-/** A run begins no more backups after this, so that its outcome is recorded regularly. */
-const RUN_MS = 30 * MINUTE_MS;
+/** While they are read, it is looked so often whether others are due: a backup may take hours. */
+const LOOK_MS = MINUTE_MS;
 /** Sites whose turns one run plans, and those it plans before others have their turn: time zones take time. */
 const PLANNED = 2_000;
 const PLANNED_AT_ONCE = 100;
 /** One that fails is tried once more after this, and goes on where it ended, if it can. */
 const AGAIN_MS = 60 * MINUTE_MS;
 const TRIES = 2;
-/** Another process is at work on the site, or it was and died; after so many tries it counts as a failure. */
+/** Another process is at work on the site, or it was and died. */
 const LATER_MS = 10 * MINUTE_MS;
-const TRIES_BESIDE = 72;
 
-/** Returns a short summary. */
+/** Ends when nothing is due and nothing at work. Returns a short summary. */
 export async function runBackupTurns(ctx: Ctx): Promise<string> {
   if (ctx.config.read_only) return 'read only';
   const { backupSchedule } = ctx.store;
   if (!(await backupSchedule.hasRules())) return 'no schedule';
-  await planTurns(ctx);
-  await backupSchedule.setAside(ctx.clock.now());
-  const began = ctx.clock.elapsed();
+  const atWork = new Map<number, Promise<void>>();
   let [done, failed] = [0, 0];
-  const work = async () => {
-    while (!ctx.signal.aborted && ctx.clock.elapsed() - began < RUN_MS) {
-      const now = ctx.clock.now();
-      const turn = await backupSchedule.due(now);
-      if (turn === undefined) return;
-      if (!(await backupSchedule.claim(turn, now + LATER_MS))) continue;
-      if (await takeTurn(ctx, turn, now + LATER_MS)) done += 1;
-      else failed += 1;
-    }
+  const begin = async (turn: BackupTurn, until: number) => {
+    const made = await takeTurn(ctx, turn, until).catch((error: unknown) => {
+      // The storage is away: the turn is due again at that time.
+      ctx.log.error({ err: error, site_id: turn.site_id }, 'the turn of a backup could not be ended');
+      return false;
+    });
+    if (made) done += 1;
+    else failed += 1;
+    atWork.delete(turn.site_id);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  try {
+    for (;;) {
+      await planTurns(ctx);
+      await backupSchedule.setAside(ctx.clock.now());
+      while (atWork.size < AT_ONCE && !ctx.signal.aborted && (await isScheduleOn(ctx))) {
+        const now = ctx.clock.now();
+        const turn = await backupSchedule.due(now, [...atWork.keys()]);
+        if (turn === undefined) break;
+        if (await backupSchedule.claim(turn, now + LATER_MS)) atWork.set(turn.site_id, begin(turn, now + LATER_MS));
+      }
+      if (atWork.size === 0) break;
+      await oneEnds(ctx, [...atWork.values()]);
+    }
+  } finally {
+    await Promise.all(atWork.values());
+  }
   return done + failed === 0 ? 'nothing due' : `${done} backed up, ${failed} not`;
+}
+
+/** Resolves when one of these has ended, or it is time to look again. */
+function oneEnds({ clock }: Ctx, work: readonly Promise<void>[]): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(LOOK_MS, resolve);
+    void Promise.race(work).finally(() => {
+      cancel();
+      resolve();
+    });
+  });
 }
 
 async function planTurns({ store, clock, signal }: Ctx): Promise<void> {
@@ -79,9 +102,14 @@ async function takeTurn(ctx: Ctx, { site_id, next_at, tries, failing_since }: Ba
     }
     const { code, message } = backupError(error, site_id, 'svc_backup_failed');
     const now = ctx.clock.now();
-    const beside = code === 'svc_backup_running' && tries + 1 < TRIES_BESIDE;
-    if (beside || tries + 1 < TRIES) {
-      await backupSchedule.putOff(site_id, until, now + (beside ? LATER_MS : AGAIN_MS), tries + 1);
+    const { siteBackups } = ctx.store;
+    // A restore that was left would be in the way for ever: that is a failure.
+    if (code === 'svc_backup_running' && (await siteBackups.restore(site_id)) === undefined) {
+      await backupSchedule.putOff(site_id, until, now + LATER_MS, tries);
+      return false;
+    }
+    if (tries + 1 < TRIES) {
+      await backupSchedule.putOff(site_id, until, now + AGAIN_MS, tries + 1);
       return false;
     }
     const since = failing_since ?? now;

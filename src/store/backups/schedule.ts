@@ -147,12 +147,16 @@ export function createBackupSchedule(db: Db) {
       );
     },
 
-    /** The turn that has been due the longest. The order of a CROSS JOIN is kept: few turns are due, of many sites. */
-    due: (now: number) =>
+    /**
+     * The turn that has been due the longest, but of sites that are at work. The order of a CROSS JOIN is kept: of many sites
+     * few turns are due.
+     */
+    due: (now: number, atWork: readonly number[]) =>
       db.one<BackupTurn>(
         `SELECT t.site_id, t.next_at, t.tries, t.failing_since FROM backup_turn t CROSS JOIN site s ON s.id = t.site_id
-         WHERE t.planned = 1 AND t.next_at <= ? AND ${READY} ORDER BY t.next_at LIMIT 1`,
-        [now],
+         WHERE t.planned = 1 AND t.next_at <= ? AND ${READY} AND t.site_id NOT IN (SELECT value FROM json_each(?))
+         ORDER BY t.next_at LIMIT 1`,
+        [now, JSON.stringify(atWork)],
       ),
 
     /** Begins a turn, which is due again at `until` if its process dies; false if another process has begun it. */
