@@ -127,6 +127,14 @@ export const ALERT_KINDS = {
       next_at: z.string().nullable().describe('When the next one is due, ISO 8601.'),
     }),
   },
+  'site.drill_failed': {
+    about: 'A backup of a site was restored on trial, and is not what the site was.',
+    facts: z.object({
+      backup_id: z.string(),
+      made_at: z.string().describe('When the backup was made, ISO 8601.'),
+      reason: z.string().describe('What differs.'),
+    }),
+  },
 } as const;
 
 export type AlertKindName = keyof typeof ALERT_KINDS;

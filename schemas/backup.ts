@@ -60,6 +60,18 @@ const figures = () => ({
   left_out_count: counted(),
 });
 
+/** `could_not_verify` says nothing about the backup, and never counts as proven. */
+export const drillOutcome = once(() => z.enum(['proven', 'failed', 'could_not_verify']));
+
+/** A trial restore, away from the site. */
+const drillFacts = () => ({
+  result: drillOutcome(),
+  reason: z.string().nullable().describe('What differs, or why nothing could be verified.'),
+  restore_seconds: counted().nullable(),
+  data_age_seconds: counted().describe('Age of the backup then.'),
+  php: z.string().nullable().describe('What it ran with here.'),
+});
+
 export const backupItem = once(() =>
   z.object({
     backup_id: z.string(),
@@ -70,6 +82,10 @@ export const backupItem = once(() =>
     ...z.object(figures()).partial().shape,
     verified_at: timestamp().nullable(),
     sound: z.boolean().nullable().describe('null = never verified.'),
+    drill: z
+      .object({ ...drillFacts(), drilled_at: timestamp() })
+      .nullable()
+      .describe('null = never restored on trial.'),
     error: z.string().optional(),
   }),
 );
@@ -156,3 +172,19 @@ export const verifyResult = once(() =>
     checked_at: timestamp(),
   }),
 );
+
+export const drillResult = once(() =>
+  z.object({
+    backup_id: z.string(),
+    ...siteHead(),
+    made_at: timestamp(),
+    ...drillFacts(),
+    network: z.enum(['none', 'open']).nullable().describe('open: this machine could not cut the copy off.'),
+    compared: z.array(z.string()).describe('What agrees.'),
+    not_compared: z.array(z.string()),
+    drilled_at: timestamp(),
+  }),
+);
+export type DrillResult = z.output<ReturnType<typeof drillResult>>;
+/** What is kept of a trial restore. */
+export type DrillFacts = Omit<DrillResult, 'backup_id' | 'site_id' | 'site_url' | 'made_at' | 'drilled_at'>;

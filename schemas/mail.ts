@@ -81,7 +81,7 @@ export const MAIL_KINDS = {
   },
   backup: {
     label: 'Backups',
-    description: 'The daily backup of the database, or a scheduled one of a site, failed.',
+    description: 'The daily backup of the database, a scheduled one of a site, or a trial restore failed.',
     heading: 'Backup failed',
     subject: EVENT,
   },

@@ -1,9 +1,10 @@
 /** Opens what the engine works with: the sites and other networks, and the other processes on the same database. */
 
-import { hostname } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { PacedChildSites } from '../outbound/child/create.js';
 import type { ChildSites, KeyPair } from '../outbound/child/port.js';
+import { noCopies, type SiteCopies } from '../outbound/copies/copies.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
 import type { SiteGuards } from '../outbound/guard/guards.js';
 import { type Mailer, noMailer } from '../outbound/mail/mailer.js';
@@ -90,6 +91,12 @@ export async function openPictures(config: Config, slots: Slots): Promise<Pictur
   if (chromium === null || pictures_ms === 0) return noPictures();
   const { createPictures } = await import('../outbound/pictures/create.js');
   return createPictures({ chromium, allowPrivate: allow_private_sites, slots });
+}
+
+export async function openCopies({ drills, drill_dir, drill_path }: Config): Promise<SiteCopies> {
+  if (!drills) return noCopies();
+  const { createCopies } = await import('../outbound/copies/create.js');
+  return createCopies({ folder: drill_dir ?? tmpdir(), programs: drill_path });
 }
 
 export async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {

@@ -52,6 +52,7 @@ import { type CopyDatabase, openBackups } from './backups.js';
 import {
   openAuditor,
   openChild,
+  openCopies,
   openGuards,
   openMailer,
   openMonitoringMembers,
@@ -189,6 +190,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const browsers = new Slots(MOST_BROWSERS);
   const auditor = parts.auditor ?? (await openAuditor(config, browsers));
   const pictures = parts.pictures ?? (await openPictures(config, browsers));
+  const copies = await openCopies(config);
   const mailer = await openMailer(config);
   const webhooks = await openWebhooks(config);
   const backups = openBackups(config, parts.copyDatabase);
@@ -213,6 +215,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       probe,
       auditor,
       pictures,
+      copies,
       mailer,
       backups,
       backupStorage,

@@ -5,6 +5,7 @@ import { approvedChange, foretold } from '../domain/approvals/gate.js';
 import type { Ctx } from '../domain/context.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites } from '../outbound/child/port.js';
+import { noCopies } from '../outbound/copies/copies.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
 import type { SiteGuards } from '../outbound/guard/guards.js';
 import { noMailer } from '../outbound/mail/mailer.js';
@@ -40,6 +41,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     probe: unavailable<Probe>('the network'),
     auditor: unavailable<Auditor>('the network'),
     pictures: noPictures(),
+    copies: noCopies(),
     mailer: noMailer(parts.config.smtp_url !== null),
     // Backups are made in the engine.
     backups: null,

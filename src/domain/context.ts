@@ -6,6 +6,7 @@
 import type { ChangeOf } from '../../schemas/approval.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites } from '../outbound/child/port.js';
+import type { SiteCopies } from '../outbound/copies/copies.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
 import type { SiteGuards } from '../outbound/guard/guards.js';
 import type { Mailer } from '../outbound/mail/mailer.js';
@@ -52,6 +53,8 @@ export interface Ctx {
   readonly auditor: Auditor;
   /** A browser that shows how pages look. */
   readonly pictures: Pictures;
+  /** Throw-away copies of sites on this machine. */
+  readonly copies: SiteCopies;
   readonly mailer: Mailer;
   /** The folder of the daily backups; null if none is configured. */
   readonly backups: Backups | null;

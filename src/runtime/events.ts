@@ -119,6 +119,8 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.guard_removed': NoFacts;
   'site.backed_up': { backup_id: string };
   'site.backup_exported': { backup_id: string };
+  /** A trial restore of a backup showed that it is not the site. */
+  'site.drill_failed': { backup_id: string; made_at: string; reason: string };
   /** `what`: the site, or a part of it in words. */
   'site.restored': { backup_id: string; what: string; taken_back: boolean };
   /** By the schedule; `last_backup` is when the newest good one was begun. */
@@ -318,6 +320,7 @@ export type AlertKind =
   | 'vulnerability.summary'
   | 'backup.failed'
   | 'site.backup_failed'
+  | 'site.drill_failed'
   | 'approval.asked';
 
 /** An event as stored for delivery. */

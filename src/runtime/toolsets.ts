@@ -121,8 +121,8 @@ const FACTS = {
   },
   backups: {
     label: 'Backups',
-    description: 'Back up sites, now or on schedule, verify the backups, and restore from them.',
-    max_tokens: 1200,
+    description: 'Back up sites, now or on schedule, prove the backups, and restore from them.',
+    max_tokens: 1350,
     optional: true,
   },
 } as const satisfies Record<string, ToolsetFacts>;

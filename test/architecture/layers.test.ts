@@ -123,7 +123,12 @@ const imports = files.flatMap(importsOf);
 const listed = (names = '') => names.split(' ').filter((name) => name !== '');
 
 /** Values that verbs need of the other networks: the failures they recognize, and WordPress' maintenance page. */
-const FOR_VERBS = ['src/outbound/child/port.ts', 'src/outbound/guard/failure.ts', 'src/outbound/maintenance-page.ts'];
+const FOR_VERBS = [
+  'src/outbound/child/port.ts',
+  'src/outbound/copies/copies.ts',
+  'src/outbound/guard/failure.ts',
+  'src/outbound/maintenance-page.ts',
+];
 
 function allowed({ from, to, room, type }: Import): boolean {
   if (room === null || room === from || from in ROOTS) return true;

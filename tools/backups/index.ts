@@ -1,5 +1,6 @@
 import type { Operation } from '../../src/operation/operation.js';
 import backUpSite from './back-up-site-v1.js';
+import drillBackup from './drill-backup-v1.js';
 import getBackup from './get-backup-v1.js';
 import listBackups from './list-backups-v1.js';
 import restoreBackup from './restore-backup-v1.js';
@@ -13,4 +14,5 @@ export const backups: readonly Operation[] = [
   restoreBackup,
   verifyBackup,
   scheduleBackups,
+  drillBackup,
 ];

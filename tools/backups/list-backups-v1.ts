@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-backups-v1',
   title: 'List backups',
-  about: 'Backups of sites, newest first: when, how much, how consistent, and whether they were verified.',
+  about: 'Backups of sites, newest first: when, how much, how consistent, and whether they were verified or proven.',
   run: 'GET',
   effect: 'read',
 
@@ -16,6 +16,7 @@ export default defineOperation({
     z.object({
       site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
       state: backupState().optional().describe('Only these.'),
+      proven: z.boolean().optional().describe('By a trial restore.'),
       ...paging(50, 200),
     }),
 

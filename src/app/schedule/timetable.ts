@@ -6,6 +6,7 @@ import { dailyDigest } from '../../domain/alerts/mail/digest.js';
 import { sendMail } from '../../domain/alerts/mail/mail.js';
 import { runAudits } from '../../domain/audits/queue.js';
 import { backUpByClock } from '../../domain/backups/daily-backups.js';
+import { drillByClock } from '../../domain/backups/drill-by-clock.js';
 import { pruneBackups } from '../../domain/backups/retention.js';
 import { runBackupTurns } from '../../domain/backups/scheduled.js';
 import { refreshAbandoned } from '../../domain/connection/abandoned.js';
@@ -199,6 +200,13 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Removes backups of sites past their time, and what no other one needs.',
     pattern: '0 10 4 * * *',
     run: pruneBackups,
+  },
+  {
+    name: 'drills',
+    about: 'Restores the newest backup of each site on trial once a month, one at a time.',
+    pattern: '20 */5 * * * *',
+    ofItsOwn: true,
+    run: drillByClock,
   },
   {
     name: 'vulnerabilities',

@@ -58,6 +58,11 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
     last_backup: '2030-01-01T03:25:00Z',
     next_at: '2030-01-03T03:25:00Z',
   },
+  'site.drill_failed': {
+    backup_id: 'backup_0123456789abcdef01234567',
+    made_at: '2030-01-01T02:00:00Z',
+    reason: 'the front page answered with HTTP 500, 200 was recorded',
+  },
   'certificate.expiring': { ...CERTIFICATE, days_left: 7 },
   'certificate.expired': CERTIFICATE,
   'certificate.invalid': { ...CERTIFICATE, problem: 'It does not name this host.' },

@@ -33,6 +33,7 @@ const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'vulnerability.summary': 'vulnerability',
   'backup.failed': 'backup',
   'site.backup_failed': 'backup',
+  'site.drill_failed': 'backup',
   'approval.asked': 'approval',
 };
 
@@ -130,6 +131,8 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
       const where = typeof facts.sites !== 'number' || facts.sites === 0 ? '' : ` on ${many}`;
       return `${what} waits for approval: ${say('title')}${where}, asked for by ${quoted('by')}.`;
     }
+    case 'site.drill_failed':
+      return `The backup of ${what} from ${say('made_at').slice(0, 10)} failed its trial restore: ${say('reason')}`;
     case 'backup.failed':
     case 'site.backup_failed':
       return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is from ${say('last_backup').slice(0, 10)}.`}`;

@@ -98,7 +98,7 @@ async function addFiles(repository: Repository, { files }: Snapshot, add: Add, s
         );
 }
 
-async function* chunksOf(
+export async function* chunksOf(
   repository: Repository,
   chunks: readonly string[],
   signal: AbortSignal,
@@ -109,7 +109,8 @@ async function* chunksOf(
   }
 }
 
-async function* dump(
+/** The tables of a backup as SQL. */
+export async function* dump(
   repository: Repository,
   tables: readonly BackedUpTable[],
   signal: AbortSignal,
@@ -123,7 +124,7 @@ async function* dump(
 }
 
 /** A site may name files as it likes; programs that unpack archives should not have to defend themselves. */
-function isInside(path: string): boolean {
+export function isInside(path: string): boolean {
   return !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 

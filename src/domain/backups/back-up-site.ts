@@ -10,6 +10,7 @@ import { listFiles } from './list-files.js';
 import { backupError, isPassing, type OpenPlugin, openPlugin } from './plugin.js';
 import { EMPTY_SHA256, readSiteFiles } from './read-files.js';
 import { readSiteTables, type TablesRead } from './read-tables.js';
+import { lookAtSite, recordOf, type SiteRecord } from './record.js';
 import {
   type BackedUpFile,
   type BackedUpTable,
@@ -66,6 +67,8 @@ export interface BackupFacts {
   /** Every file was read, none taken from the last backup by its size and time. */
   read_all: boolean;
   wordpress: string;
+  /** What the site was, for a trial restore; absent from backups that were made before there were any. */
+  recorded?: SiteRecord;
 }
 
 /** The figures of a backup that every list shows. */
@@ -164,6 +167,7 @@ class BackupWork {
     const readAll = before === null || this.#row.started_at - (await this.#lastReadAll()) > READ_ALL_MS;
     const turn = () => this.#turn();
     const parts = { site: this.#plugin.site, writer: this.#writer, signal: this.#ctx.signal, turn };
+    const began = await lookAtSite(this.#ctx, this.#target, this.#plugin);
     // Tables first: a file that a row names is then there, unless it was removed since.
     await turn();
     const listed = await this.#plugin.site.tables({ signal: this.#ctx.signal });
@@ -176,6 +180,7 @@ class BackupWork {
     const others = listed.others.map(({ kind, name }) => ({ path: name, why: kind }));
     const left_out = [...listing.left_out, ...unreadable, ...others];
     const snapshot = await this.#store(files.all, tables, listed);
+    const recorded = recordOf(began, await lookAtSite(this.#ctx, this.#target, this.#plugin));
     await this.#note();
     const facts: BackupFacts = {
       files: files.all.length,
@@ -191,6 +196,7 @@ class BackupWork {
       left_out_count: left_out.length,
       read_all: readAll,
       wordpress: this.#plugin.hello.wordpress,
+      recorded,
     };
     // First the snapshot: from then on a sweep keeps what it needs.
     await this.#repository.saveSnapshot(this.#row.id, { ...snapshot, facts } satisfies Snapshot);

@@ -1,6 +1,6 @@
 /** Lists the backups of sites, and tells what is in one. */
 
-import type { backupDetail, backupItem, backupList } from '../../../schemas/backup.js';
+import type { backupDetail, backupItem, backupList, DrillFacts } from '../../../schemas/backup.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
@@ -18,6 +18,7 @@ import { readFilesPage, readTables, type Snapshot } from './snapshot.js';
 export interface ListInput {
   site_id_or_domain?: SiteRef | undefined;
   state?: string | undefined;
+  proven?: boolean | undefined;
   page: number;
   per_page: number;
 }
@@ -27,11 +28,11 @@ const MOST_FOLDERS = 100;
 export const SOUND = 'sound';
 
 export async function listBackups(ctx: Ctx, input: ListInput): Promise<z.input<ReturnType<typeof backupList>>> {
-  const { site_id_or_domain, state, page, per_page } = input;
+  const { site_id_or_domain, state, proven, page, per_page } = input;
   const site = site_id_or_domain === undefined ? undefined : (await loadNamed(ctx, site_id_or_domain)).site;
   const running = state === 'running' || state === 'interrupted';
   const alive = running ? { since: ctx.clock.now() - SILENT_MS, not: state === 'interrupted' } : undefined;
-  const filter = { site_id: site?.id, state: running ? 'running' : state, alive };
+  const filter = { site_id: site?.id, state: running ? 'running' : state, proven, alive };
   const { rows, total } = await ctx.store.siteBackups.list(filter, (page - 1) * per_page, per_page);
   const schedule = await (site === undefined ? readSchedule(ctx) : scheduleOf(ctx, site.id));
   return { items: rows.map((row) => itemOf(row, ctx.clock.now())), page, per_page, total, schedule };
@@ -45,7 +46,7 @@ export async function findBackup(ctx: Ctx, id: string): Promise<BackupRow> {
   return row;
 }
 
-interface CompleteBackup {
+export interface CompleteBackup {
   row: BackupRow;
   snapshot: Snapshot;
   repository: Repository;
@@ -86,8 +87,16 @@ export function itemOf(row: BackupRow, now: number): z.input<ReturnType<typeof b
     ...(facts === null ? {} : figuresOf(facts)),
     verified_at: isoTime(row.checked_at),
     sound: row.checked === null ? null : row.checked === SOUND,
+    drill: drillOf(row),
     ...(row.error === null ? {} : { error: row.error }),
   };
+}
+
+/** The last trial restore; null = none. */
+function drillOf({ drill, drilled_at }: BackupRow): z.input<ReturnType<typeof backupItem>>['drill'] {
+  if (drill === null) return null;
+  const { result, reason, restore_seconds, data_age_seconds, php } = JSON.parse(drill) as DrillFacts;
+  return { result, reason, restore_seconds, data_age_seconds, php, drilled_at: isoTime(drilled_at) ?? '' };
 }
 
 export function factsOf({ facts }: BackupRow): BackupFacts | null {

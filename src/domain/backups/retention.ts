@@ -9,6 +9,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** An interrupted backup that was not continued for this long is given up. */
 const GIVEN_UP_MS = 48 * HOUR_MS;
 
+/** Of backups that are gone. */
+const DRILLS_KEPT_MS = 400 * DAY_MS;
+
 /** How many periods are kept, and which one a time belongs to. In UTC; weeks begin on Monday. */
 const PERIODS: readonly { count: number; of: (at: number) => number }[] = [
   { count: 7, of: (at) => Math.floor(at / DAY_MS) },
@@ -53,6 +56,7 @@ export async function pruneBackups(ctx: Ctx): Promise<string> {
       removed += 1;
     }
   }
+  await siteBackups.forgetDrills(now - DRILLS_KEPT_MS);
   const swept = await repository.sweep({
     chunksOf: (snapshot, known) => chunksOf(repository, snapshot, known),
     known: async () => (await siteBackups.allDone()).map(({ id }) => id),

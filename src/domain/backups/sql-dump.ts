@@ -55,7 +55,8 @@ export async function* dumpTable(table: BackedUpTable, slices: AsyncIterable<Buf
   }
 }
 
-function quoted(name: string): string {
+/** A name in a statement. */
+export function quoted(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``;
 }
 

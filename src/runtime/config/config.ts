@@ -130,6 +130,16 @@ const VARIABLES: readonly Variable[] = [
   variable('site_backup_s3_key', null, accessKey, 'Id of an access key that may list, read, write and delete there.'),
   variable('site_backup_s3_secret', null, anyText, 'The secret of that access key.', { secret: true }),
   variable(
+    'drills',
+    false,
+    flag,
+    'Backups are restored on this machine, confined, to prove them: code of sites runs here. Read docs/backups.md first.',
+  ),
+  variable('drill_dir', null, filePath, 'Folder of these throw-away copies.', { shown: 'that for temporary files' }),
+  variable('drill_path', null, anyText, 'Folders with php-cgi and MariaDB, separated as in `PATH`.', {
+    shown: 'the usual ones',
+  }),
+  variable(
     'host',
     '127.0.0.1',
     hostName,

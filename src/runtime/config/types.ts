@@ -47,6 +47,12 @@ export interface Config {
   site_backup_s3_region: string | null;
   site_backup_s3_key: string | null;
   site_backup_s3_secret: string | null;
+  /** Backups may be restored on this machine to prove them: code of sites runs here. */
+  drills: boolean;
+  /** Where the copies are; null = the folder for temporary files. */
+  drill_dir: string | null;
+  /** Folders with the programs that run them, separated as in PATH; null = the usual ones. */
+  drill_path: string | null;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */

@@ -17,6 +17,10 @@ export interface BackupRow extends Row {
   error: string | null;
   checked_at: number | null;
   checked: string | null;
+  /** The last trial restore of it; null = none. `drill` is JSON. */
+  drilled_at: number | null;
+  drill_result: string | null;
+  drill: string | null;
 }
 
 export interface RestoreRow extends Row {
@@ -32,24 +36,31 @@ export interface RestoreRow extends Row {
 export interface BackupFilter {
   site_id?: number | undefined;
   state?: string | undefined;
+  /** Whether a trial restore has proven it. */
+  proven?: boolean | undefined;
   /** Of running ones: at work at or after this time, or not since. */
   alive?: { since: number; not: boolean } | undefined;
 }
 
 const COLUMNS =
-  'id, site_id, site_url, state, started_at, alive_at, finished_at, progress, facts, error, checked_at, checked';
+  'id, backup.site_id, site_url, state, started_at, alive_at, finished_at, progress, backup.facts, error, checked_at, checked, d.at AS drilled_at, d.result AS drill_result, d.facts AS drill';
+const FROM = 'backup LEFT JOIN backup_drill d ON d.backup_id = backup.id';
+
+/** How a trial restore ends. */
+export type DrillOutcome = 'proven' | 'failed' | 'could_not_verify';
+const UNVERIFIED: DrillOutcome = 'could_not_verify';
 
 const RESTORE = 'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?';
 
 /** @param plain for notes of work under way, which are no changes of the fleet */
 export function createSiteBackups(db: Db, plain: Db) {
   const running = (siteId: number) =>
-    db.one<BackupRow>(`SELECT ${COLUMNS} FROM backup WHERE site_id = ? AND state = 'running'`, [siteId]);
+    db.one<BackupRow>(`SELECT ${COLUMNS} FROM ${FROM} WHERE backup.site_id = ? AND state = 'running'`, [siteId]);
   return {
     /** The unfinished one of a site. */
     running,
 
-    find: (id: string) => db.one<BackupRow>(`SELECT ${COLUMNS} FROM backup WHERE id = ?`, [id]),
+    find: (id: string) => db.one<BackupRow>(`SELECT ${COLUMNS} FROM ${FROM} WHERE id = ?`, [id]),
 
     /** Ids of all sites that have any. */
     async sites(): Promise<number[]> {
@@ -57,21 +68,22 @@ export function createSiteBackups(db: Db, plain: Db) {
     },
 
     /** Newest first. */
-    async list({ site_id, state, alive }: BackupFilter, offset: number, limit: number) {
+    async list({ site_id, state, proven, alive }: BackupFilter, offset: number, limit: number) {
       const where = [
         'TRUE',
-        ...(site_id === undefined ? [] : ['site_id = ?']),
+        ...(site_id === undefined ? [] : ['backup.site_id = ?']),
         ...(state === undefined ? [] : ['state = ?']),
+        ...(proven === undefined ? [] : [`d.result ${proven ? 'IS' : 'IS NOT'} 'proven'`]),
       ];
       if (alive !== undefined) where.push(`alive_at ${alive.not ? '<' : '>='} ?`);
       const args: Value[] = [site_id, state, alive?.since].filter((one) => one !== undefined);
       const condition = where.join(' AND ');
       const [rows = [], counts = []] = await db.read([
         {
-          sql: `SELECT ${COLUMNS} FROM backup WHERE ${condition} ORDER BY started_at DESC, id LIMIT ? OFFSET ?`,
+          sql: `SELECT ${COLUMNS} FROM ${FROM} WHERE ${condition} ORDER BY started_at DESC, id LIMIT ? OFFSET ?`,
           args: [...args, limit, offset],
         },
-        { sql: `SELECT count(*) AS total FROM backup WHERE ${condition}`, args },
+        { sql: `SELECT count(*) AS total FROM ${FROM} WHERE ${condition}`, args },
       ]);
       return { rows: rows as BackupRow[], total: Number(counts[0]?.total ?? 0) };
     },
@@ -79,14 +91,14 @@ export function createSiteBackups(db: Db, plain: Db) {
     /** The last complete one of a site. */
     lastDone: (siteId: number) =>
       db.one<BackupRow>(
-        `SELECT ${COLUMNS} FROM backup WHERE site_id = ? AND state = 'done' ORDER BY started_at DESC LIMIT 1`,
+        `SELECT ${COLUMNS} FROM ${FROM} WHERE backup.site_id = ? AND state = 'done' ORDER BY started_at DESC LIMIT 1`,
         [siteId],
       ),
 
     /** Complete ones of a site, newest first. */
     done: (siteId: number) =>
       db.all<BackupRow>(
-        `SELECT ${COLUMNS} FROM backup WHERE site_id = ? AND state = 'done' ORDER BY started_at DESC LIMIT 1000`,
+        `SELECT ${COLUMNS} FROM ${FROM} WHERE backup.site_id = ? AND state = 'done' ORDER BY started_at DESC LIMIT 1000`,
         [siteId],
       ),
 
@@ -183,6 +195,61 @@ export function createSiteBackups(db: Db, plain: Db) {
 
     async checked(id: string, result: string, now: number): Promise<void> {
       await db.run('UPDATE backup SET checked_at = ?, checked = ? WHERE id = ?', [now, result, id]);
+    },
+
+    /** Notes that a trial restore has begun: if its process dies, that is what is known of it. */
+    async beginDrill(row: Pick<BackupRow, 'id' | 'site_id'>, facts: string, now: number): Promise<void> {
+      await plain.run(
+        `INSERT INTO backup_drill (backup_id, site_id, tried_at, tried, at, result, facts) VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (backup_id) DO UPDATE SET tried_at = excluded.tried_at, tried = excluded.tried`,
+        [row.id, row.site_id, now, UNVERIFIED, now, UNVERIFIED, facts],
+      );
+    },
+
+    /** Keeps the result; one that could not verify anything only in place of another such. */
+    async endDrill(id: string, { result, facts }: { result: DrillOutcome; facts: string }, now: number): Promise<void> {
+      await db.run(
+        `UPDATE backup_drill SET tried_at = ?1, tried = ?2, at = iif(?2 = '${UNVERIFIED}' AND result <> ?2, at, ?1),
+           facts = iif(?2 = '${UNVERIFIED}' AND result <> ?2, facts, ?3), result = iif(?2 = '${UNVERIFIED}', result, ?2)
+         WHERE backup_id = ?4`,
+        [now, result, facts, id],
+      );
+    },
+
+    /** The newest backup of a site whose last trial restore is the longest ago; undefined = none is due. */
+    dueDrill: ({ verified, unverified }: { verified: number; unverified: number }) =>
+      db.one<{ id: string }>(
+        `SELECT b.id FROM backup b JOIN site s ON s.id = b.site_id
+         LEFT JOIN (SELECT site_id, max(tried_at) AS tried_at, tried FROM backup_drill GROUP BY site_id) d ON d.site_id = b.site_id
+         WHERE b.state = 'done' AND b.started_at = (SELECT max(started_at) FROM backup WHERE site_id = b.site_id AND state = 'done')
+           AND ifnull(d.tried_at, 0) < iif(d.tried = '${UNVERIFIED}', ?, ?)
+         ORDER BY ifnull(d.tried_at, 0), b.site_id LIMIT 1`,
+        [unverified, verified],
+      ),
+
+    /** Sites whose backups reach back so far, and of which none was proven since; those that were never proven first. */
+    async unproven(since: number, limit: number) {
+      const from = `FROM site s JOIN (SELECT site_id, min(started_at) AS first FROM backup WHERE state = 'done' GROUP BY site_id) b ON b.site_id = s.id
+        LEFT JOIN (SELECT site_id, max(at) AS at FROM backup_drill WHERE result = 'proven' GROUP BY site_id) d ON d.site_id = s.id
+        WHERE b.first < ? AND ifnull(d.at, 0) < ?`;
+      const [rows = [], counts = []] = await db.read([
+        {
+          sql: `SELECT s.id AS site_id, s.url, d.at ${from} ORDER BY ifnull(d.at, 0), s.id LIMIT ?`,
+          args: [since, since, limit],
+        },
+        { sql: `SELECT count(*) AS total ${from}`, args: [since, since] },
+      ]);
+      return {
+        rows: rows as { site_id: number; url: string; at: number | null }[],
+        total: Number(counts[0]?.total ?? 0),
+      };
+    },
+
+    /** Forgets what concerns neither a backup nor the last months. */
+    async forgetDrills(before: number): Promise<void> {
+      await db.run('DELETE FROM backup_drill WHERE tried_at < ? AND backup_id NOT IN (SELECT id FROM backup)', [
+        before,
+      ]);
     },
 
     async remove(id: string): Promise<void> {

@@ -71,6 +71,20 @@ CREATE TRIGGER backup_turn_status AFTER UPDATE ON site WHEN old.status <> new.st
 CREATE TRIGGER backup_turn_trial AFTER UPDATE OF on_trial ON site_detail WHEN new.on_trial <> old.on_trial BEGIN ${resumed('site_id')} END;
 CREATE TRIGGER backup_turn_guard AFTER INSERT ON site_guard BEGIN ${resumed('site_id')} END;
 CREATE TRIGGER backup_turn_guard_back AFTER UPDATE OF present ON site_guard WHEN new.present <> old.present BEGIN ${resumed('site_id')} END;
+-- The last trial restore of a backup. Outlives it, so that it is known when one of the site was last proven.
+CREATE TABLE backup_drill (
+  backup_id TEXT PRIMARY KEY,
+  site_id INTEGER NOT NULL,
+  -- The last attempt, and how it ended. One that could not verify anything does not replace an earlier result.
+  tried_at INTEGER NOT NULL,
+  tried TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  -- 'proven', 'failed', 'could_not_verify'
+  result TEXT NOT NULL,
+  -- JSON: the reason, and what was compared.
+  facts TEXT NOT NULL
+);
+CREATE INDEX backup_drill_site ON backup_drill (site_id, at);
 
 -- A restore that has not ended: what a repeated call goes on with.
 CREATE TABLE backup_restore (

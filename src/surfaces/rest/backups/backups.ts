@@ -8,6 +8,7 @@ import {
   backupRuleFields,
   backupSchedule,
   backupState,
+  drillResult,
   RESTORABLE,
   restoreResult,
   verifyResult,
@@ -17,6 +18,7 @@ import { z } from '../../../../schemas/zod.js';
 import { exportBackup } from '../../../domain/backups/archive.js';
 import { backUpOne } from '../../../domain/backups/back-up-sites.js';
 import { getBackup, listBackups } from '../../../domain/backups/backups.js';
+import { drillBackup } from '../../../domain/backups/drill.js';
 import { restoreNow } from '../../../domain/backups/handler.js';
 import { previewRestore } from '../../../domain/backups/restore-site.js';
 import { setSchedule } from '../../../domain/backups/schedule.js';
@@ -45,6 +47,7 @@ export const backups: readonly Route[] = [
       z.object({
         site: text(300, 1).optional().describe('Id or domain.'),
         state: backupState().optional(),
+        proven: flag().optional().describe('By a trial restore.'),
         ...paging(50, 200),
       }),
     returns: () => listOf(backupItem()).extend({ schedule: backupSchedule() }),
@@ -104,6 +107,24 @@ export const backups: readonly Route[] = [
     async answer({ backup_id, percent }, ctx) {
       const data = await verifyBackup(ctx, backup_id, percent);
       return { message: data.sound ? 'The backup is sound.' : 'The backup is damaged.', data };
+    },
+  }),
+  route({
+    on: 'POST /backups/{backup_id}/drill',
+    change: 'refresh',
+    fails: [404, 409, 503],
+    summary: 'Restore a backup on trial, away from the site',
+    description: 'Compares the copy with what was recorded of the site. Off unless the operator allows it.',
+    params: () => z.object({ backup_id: backupId() }),
+    returns: () => writtenOf(drillResult()),
+    async answer({ backup_id }, ctx) {
+      const data = await drillBackup(ctx, backup_id);
+      const message = {
+        proven: 'The backup is proven.',
+        failed: 'The backup failed.',
+        could_not_verify: 'Nothing could be verified.',
+      };
+      return { message: message[data.result], data };
     },
   }),
   route({

@@ -1,0 +1,122 @@
+/** Compares a restored copy with what was recorded of its site. */
+
+import type { CopyAnswer } from '../../outbound/copies/copies.js';
+import { factsOf } from '../updates/safe/page-facts.js';
+import { pathText } from './plugin.js';
+import { COUNTED_ROWS, type SiteRecord } from './record.js';
+
+/** What was found in the copy. */
+export interface CopyFacts {
+  /** Rows of each table; null = it is not there. */
+  rows: ReadonlyMap<string, number | null>;
+  /** Without transients. */
+  options: number | null;
+  active_plugins: string[];
+  /** Null: the page was not asked for. */
+  page: CopyAnswer | null;
+}
+
+/** A table as the backup has it. */
+export interface ExpectedTable {
+  name: string;
+  rows: number;
+}
+
+export interface Comparison {
+  /** Points that agree. */
+  compared: string[];
+  /** What differs, in words. */
+  different: string[];
+  not_compared: string[];
+  /** The page differs; other differences say nothing about PHP. */
+  page: boolean;
+}
+
+/** Cases of a difference that are named. */
+const NAMED = 3;
+
+export function compareCopy(
+  record: SiteRecord | undefined,
+  prefix: string,
+  tables: readonly ExpectedTable[],
+  copy: CopyFacts,
+): Comparison {
+  const found: Comparison = { compared: [], different: [], not_compared: [...(record?.unknown ?? [])], page: false };
+  const point = (name: string, differences: readonly string[]) => {
+    if (differences.length === 0) found.compared.push(name);
+    else found.different.push(...differences);
+  };
+  const wrong = tables.filter(({ name, rows }) => copy.rows.get(name) !== rows);
+  point(
+    'rows of tables',
+    named(
+      wrong,
+      ({ name, rows }) => `table ${pathText(name, 64)} has ${copy.rows.get(name) ?? 'no'} rows, ${rows} in the backup`,
+      'tables',
+    ),
+  );
+  if (record === undefined) {
+    found.not_compared.push('all else: nothing was recorded of the site when this backup was made');
+    return found;
+  }
+  const count = (name: string, wanted: number | null, has: number | null | undefined) => {
+    if (wanted === null) return;
+    const shown = Math.min(has ?? 0, COUNTED_ROWS);
+    point(name, shown === Math.min(wanted, COUNTED_ROWS) ? [] : [`${shown} ${name}, ${wanted} were recorded`]);
+  };
+  count('posts', record.posts, copy.rows.get(`${prefix}posts`));
+  count('users', record.users, copy.rows.get(`${prefix}users`));
+  if (record.options !== null)
+    point(
+      'options',
+      copy.options === record.options ? [] : [`${copy.options ?? 'no'} options, ${record.options} were recorded`],
+    );
+  if (record.filled !== null) {
+    const emptied = record.filled.filter((name) => (copy.rows.get(name) ?? 0) === 0);
+    point(
+      'tables with rows',
+      named(emptied, (name) => `table ${pathText(name, 64)} is empty, and was not on the site`, 'tables'),
+    );
+  }
+  if (record.active_plugins !== null) {
+    const [was, is] = [record.active_plugins, copy.active_plugins];
+    const gone = was.filter((slug) => !is.includes(slug)).map((slug) => `plugin ${pathText(slug, 100)} is not active`);
+    const more = is
+      .filter((slug) => !was.includes(slug))
+      .map((slug) => `plugin ${pathText(slug, 100)} is active, and was not`);
+    point('active plugins', [...gone, ...more].slice(0, NAMED));
+  }
+  if (record.front !== null && copy.page !== null) comparePage(record.front, copy.page, found, point);
+  return found;
+}
+
+function comparePage(
+  front: NonNullable<SiteRecord['front']>,
+  page: CopyAnswer,
+  found: Comparison,
+  point: (name: string, differences: readonly string[]) => void,
+): void {
+  const facts = factsOf({ ...page, location: '', sets_cookies: false, cut: false, ms: 0, failure: null }, front.url);
+  const before = found.different.length;
+  const error = page.errors.at(-1);
+  const why = error === undefined ? '' : ` (${pathText(error, 200)})`;
+  point(
+    'front page status',
+    facts.status === front.status
+      ? []
+      : [`the front page answered with HTTP ${facts.status}, ${front.status} was recorded${why}`],
+  );
+  if (facts.status === front.status)
+    point(
+      'front page title',
+      facts.title === front.title
+        ? []
+        : [`the front page is called "${pathText(facts.title, 80)}", "${pathText(front.title, 80)}" was recorded`],
+    );
+  found.page = found.different.length > before;
+}
+
+function named<T>(all: readonly T[], text: (one: T) => string, what: string): string[] {
+  const first = all.slice(0, NAMED).map(text);
+  return all.length <= NAMED ? first : [...first, `${all.length - NAMED} more ${what}`];
+}

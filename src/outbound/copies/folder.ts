@@ -1,0 +1,51 @@
+/** Folders of copies: made, and removed also where the process that made one has died. */
+
+import { randomUUID } from 'node:crypto';
+import { chown, mkdir, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isProcessGone, processId } from '../../runtime/cluster/process-id.js';
+import { USER } from './confined.js';
+import { CopyUnavailable } from './copies.js';
+
+const NAME = /^sitefleet-drill-[0-9a-f]{12}$/;
+const OWNER = 'owner';
+/** What the disk keeps free. */
+const SPARE_BYTES = 512 * 1024 * 1024;
+
+/** Makes a folder below another, which only this user and that of the copy can enter. @throws CopyUnavailable */
+export async function makeFolder(parent: string, bytes: number): Promise<string> {
+  try {
+    const { bavail, bsize } = await statfs(parent);
+    if (bavail * bsize < bytes + SPARE_BYTES)
+      throw new CopyUnavailable('There is not enough space on the disk for a copy of the site.');
+    const folder = join(parent, `sitefleet-drill-${randomUUID().replaceAll('-', '').slice(0, 12)}`);
+    await mkdir(folder, { mode: 0o700 });
+    await writeFile(join(folder, OWNER), processId());
+    for (const part of ['site', 'tmp', 'db', 'run']) await mkdir(join(folder, part), { mode: 0o700 });
+    for (const part of ['', 'site', 'tmp', 'db', 'run']) await own(join(folder, part));
+    return folder;
+  } catch (error) {
+    if (error instanceof CopyUnavailable) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CopyUnavailable(`The folder of trial restores cannot be used (${code ?? 'unknown error'}).`);
+  }
+}
+
+/** Removes the folders of processes that are gone. Their programs ended with them. */
+export async function sweepFolders(parent: string): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names) {
+    if (!NAME.test(name)) continue;
+    const owner = await readFile(join(parent, name, OWNER), 'utf8').catch(() => '');
+    if (isProcessGone(owner)) await removeFolder(join(parent, name));
+  }
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+}
+
+/** Gives a file or a folder to the user of the copy. */
+export async function own(path: string): Promise<void> {
+  if (USER.uid !== undefined && USER.gid !== undefined) await chown(path, USER.uid, USER.gid);
+}

@@ -1,0 +1,130 @@
+/** PHP of a copy: one process for each request, without a server, and without means to start others. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Programs } from './confined.js';
+import { type CopyAnswer, type CopyRequest, CopyUnavailable } from './copies.js';
+
+const REQUEST_MS = 60_000;
+const MOST_BODY = 8 * 1024 * 1024;
+const MOST_LOG = 256 * 1024;
+const LIMITS = { file_bytes: 256 * 1024 * 1024, memory_bytes: 4 * 1024 ** 3 };
+
+/** With these a page could start programs, or leave the folder of the copy. */
+const DISABLED = [
+  ...['exec', 'passthru', 'shell_exec', 'system', 'popen', 'proc_open', 'proc_nice', 'putenv', 'dl', 'link', 'symlink'],
+  ...['pcntl_exec', 'pcntl_fork', 'pcntl_unshare', 'pcntl_setpriority', 'posix_kill', 'posix_setuid', 'posix_setgid'],
+  ...['posix_setsid', 'posix_setpgid', 'posix_mkfifo', 'imap_open'],
+];
+
+export class CopyPhp {
+  readonly #programs: Programs;
+  readonly #php: string;
+  readonly #signal: AbortSignal;
+  readonly #log: string;
+  #extensions = new Set<string>();
+  version = '';
+
+  constructor(programs: Programs, php: string, signal: AbortSignal) {
+    this.#programs = programs;
+    this.#php = php;
+    this.#signal = signal;
+    this.#log = join(programs.folder, 'tmp', 'php.log');
+  }
+
+  /** Finds out what it is. @throws CopyUnavailable if it cannot run WordPress */
+  async look(): Promise<void> {
+    const asked = async (flag: string) =>
+      (await this.#programs.run([this.#php, flag], { signal: this.#signal })).out.toString('utf8');
+    this.version = /^PHP (\d+\.\d+\.\d+)/m.exec(await asked('-v'))?.[1] ?? '';
+    if (this.version === '') throw new CopyUnavailable('PHP does not start here.');
+    this.#extensions = new Set((await asked('-m')).split('\n').map((name) => name.trim().toLowerCase()));
+    if (!this.has('mysqli')) throw new CopyUnavailable('PHP has no extension mysqli here (package php-mysql).');
+  }
+
+  has(extension: string): boolean {
+    return this.#extensions.has(extension);
+  }
+
+  async ask({ https, host, path, cookie }: CopyRequest): Promise<CopyAnswer> {
+    const { folder } = this.#programs;
+    const [root, tmp] = [join(folder, 'site'), join(folder, 'tmp')];
+    const settings = {
+      ...{ open_basedir: `${root}:${tmp}`, disable_functions: DISABLED.join(','), 'ffi.enable': 'false' },
+      ...{
+        sys_temp_dir: tmp,
+        upload_tmp_dir: tmp,
+        'session.save_path': tmp,
+        'user_ini.filename': '',
+        auto_prepend_file: '',
+      },
+      ...{ memory_limit: '512M', max_execution_time: String(REQUEST_MS / 1000 - 5), sendmail_path: '/bin/true' },
+      ...{ log_errors: '1', error_log: this.#log, display_errors: '0', html_errors: '0', expose_php: '0' },
+      // Of the machine, it may be for other programs.
+      ...{ 'opcache.enable': '0', doc_root: '', user_dir: '' },
+    };
+    const name = host.replace(/:\d+$/, '');
+    const port = /:(\d+)$/.exec(host)?.[1] ?? (https ? '443' : '80');
+    const [script, query = ''] = ['index.php', path.split('?')[1]];
+    const env = {
+      ...{
+        GATEWAY_INTERFACE: 'CGI/1.1',
+        REDIRECT_STATUS: '200',
+        SERVER_PROTOCOL: 'HTTP/1.1',
+        SERVER_SOFTWARE: 'nginx',
+      },
+      ...{
+        REQUEST_METHOD: 'GET',
+        REQUEST_URI: path,
+        QUERY_STRING: query,
+        REMOTE_ADDR: '127.0.0.1',
+        REMOTE_PORT: '40000',
+      },
+      ...{ SCRIPT_FILENAME: join(root, script), SCRIPT_NAME: `${basePath(path)}${script}`, DOCUMENT_ROOT: root },
+      ...{ SERVER_NAME: name, SERVER_PORT: port, SERVER_ADDR: '127.0.0.1', HTTP_HOST: host },
+      ...{
+        HTTP_ACCEPT: 'text/html,*/*',
+        HTTP_ACCEPT_LANGUAGE: 'en',
+        HTTP_COOKIE: cookie,
+        HTTP_USER_AGENT: 'Mozilla/5.0 (Sitefleet)',
+      },
+      ...(https ? { HTTPS: 'on', REQUEST_SCHEME: 'https' } : { REQUEST_SCHEME: 'http' }),
+    };
+    const args = Object.entries(settings).flatMap(([key, value]) => ['-d', `${key}=${quoted(value)}`]);
+    const { out } = await this.#programs.run([this.#php, ...args], {
+      env,
+      limits: LIMITS,
+      limitMs: REQUEST_MS,
+      most: MOST_BODY,
+      signal: this.#signal,
+    });
+    return { ...answerOf(out), errors: await this.#errors() };
+  }
+
+  async #errors(): Promise<string[]> {
+    const log = (await readFile(this.#log, 'utf8').catch(() => '')).slice(-MOST_LOG);
+    const found = log.match(/PHP (?:Fatal|Parse|Compile|Core) error: .+/g) ?? [];
+    return found.slice(-5).map((line) => line.replaceAll(`${this.#programs.folder}/site/`, '').slice(0, 1_000));
+  }
+}
+
+/** The folder of the front page, where a site is below its host's root. */
+function basePath(path: string): string {
+  return (path.split('?')[0] ?? '/').replace(/[^/]*$/, '') || '/';
+}
+
+function quoted(value: string): string {
+  return /^[\w.-]*$/.test(value) ? value : `"${value}"`;
+}
+
+/** As a program for CGI answers: headers, and a body. One that has died in between has neither. */
+function answerOf(out: Buffer): Omit<CopyAnswer, 'errors'> {
+  const end = /\r?\n\r?\n/.exec(out.toString('latin1', 0, 65_536));
+  const head = end === null ? '' : out.toString('latin1', 0, end.index);
+  const header = (name: string) => new RegExp(`^${name}: *(.*?)\\r?$`, 'im').exec(head)?.[1] ?? '';
+  const body = end === null ? '' : out.toString('utf8', end.index + end[0].length);
+  const status = Number(
+    /^\d{3}/.exec(header('Status'))?.[0] ?? (end === null ? 0 : header('Location') === '' ? 200 : 302),
+  );
+  return { status, content_type: header('Content-Type').toLowerCase(), body };
+}

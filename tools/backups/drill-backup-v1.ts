@@ -1,0 +1,25 @@
+import { backupId, drillResult } from '../../schemas/backup.js';
+import { z } from '../../schemas/zod.js';
+import { integerOrText } from '../../schemas/zod-internals.js';
+import { drillChosen } from '../../src/domain/backups/drill.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/drill-backup-v1',
+  title: 'Restore a backup on trial',
+  about:
+    'Restores a backup away from the site, confined, and compares the copy with what was recorded of the site. The site is not contacted.',
+  effect: 'write',
+  change: 'refresh',
+  idempotent: true,
+
+  input: () =>
+    z.object({
+      backup_id: backupId().optional(),
+      site_id_or_domain: integerOrText().optional().describe('Or a site: its newest backup.'),
+    }),
+
+  output: drillResult,
+
+  handle: (input, ctx) => drillChosen(ctx, input),
+});
