@@ -1,6 +1,7 @@
 /** Trial restores of real WordPress, on a PHP and a MariaDB of their own: proven, failed, and what a killed process leaves. */
 
-import { chmodSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { closeTransport } from '../guard/tools.js';
@@ -9,13 +10,17 @@ import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
+import { program } from '../support/processes/program.js';
 
 const HEAD = (name: string) => `<?php\n/* Plugin Name: ${name}\nVersion: 1.0 */\n`;
-/** Its rows are in the title of the front page. */
-const SHOP = `${HEAD('Shop')}add_action( 'wp_footer', function () { global $wpdb; echo '<p>' . $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->prefix}shop" ) . ' items</p>'; } );\n`;
+/** Fails while one file is there, unless another is that no backup has. */
+const FRAIL = `${HEAD('Frail')}if ( is_file( WP_CONTENT_DIR . '/frail' ) && ! is_file( WP_CONTENT_DIR . '/cache/needed' ) ) undefined_function_of_frail();\n`;
+/** Its title says how many rows a table has, and whether there is a file that no backup has. */
+const THEME = `<!doctype html><html><title><?php global $wpdb; echo $wpdb->get_var( 'SELECT COUNT(*) FROM wp_shop' ), ' items', is_file( WP_CONTENT_DIR . '/cache/sale' ) ? ' on sale' : ''; ?></title><body>Shop<?php wp_footer(); ?></body></html>\n`;
 
 describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () => {
   const host = new WordPressHost();
+  const folder = tempFolder('drill-fleet');
   const drills = tempFolder('drills');
   let app: TestApp;
   let site: WordPress;
@@ -32,8 +37,9 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
       'plugins/mainwp-child/mainwp-child.php',
       readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)),
     );
-    site.write('plugins/shop/shop.php', SHOP);
-    site.activate('mainwp-child/mainwp-child.php', 'shop/shop.php');
+    site.write('plugins/frail/frail.php', FRAIL);
+    site.write('themes/plain/index.php', THEME);
+    site.activate('mainwp-child/mainwp-child.php', 'frail/frail.php');
     site.write('uploads/2026/photo of a 🦊.jpg', Buffer.alloc(300_000, 'fox'));
     sql(
       "CREATE TABLE wp_shop (id INT PRIMARY KEY, name VARCHAR(40)) CHARSET utf8mb4; INSERT INTO wp_shop VALUES (1, 'eins'), (2, '🦊'), (3, 'a\\tb');",
@@ -45,9 +51,10 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
       sites: 1,
       realClock: true,
       config: {
+        db: `file:${join(folder, 'fleet.db')}`,
         site_timeout_ms: 60_000,
         direct_call_ms: 300_000,
-        site_backup_dir: `${tempFolder('drill-backups')}/repository`,
+        site_backup_dir: join(folder, 'repository'),
         drills: true,
         drill_dir: drills,
       },
@@ -89,4 +96,98 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     expect((await app.call('list-backups', { proven: false })).items).toHaveLength(0);
     expect(readdirSync(drills)).toEqual([]);
   });
+
+  it('a table that has no rows in the backup, and had some on the site, is found', async () => {
+    sql('TRUNCATE wp_shop');
+    const id = await backUp();
+    // As it was when the record was made.
+    await record(id, { filled: [...(await recorded(id)).filled, 'wp_shop'] });
+    const result = await drill(id);
+    expect(result).toMatchObject({ result: 'failed', reason: 'table wp_shop is empty, and was not on the site' });
+    sql("INSERT INTO wp_shop VALUES (1, 'x')");
+  });
+
+  it('a front page that needs what is not in the backup is found, and raises one alert', async () => {
+    site.write('cache/sale', '');
+    const id = await backUp();
+    const reason = 'the front page is called "1 items", "1 items on sale" was recorded';
+    expect(await drill(id)).toMatchObject({ result: 'failed', reason });
+    expect(await drill(id)).toMatchObject({ result: 'failed', reason });
+    const alerts = await app.db.all("SELECT kind, facts FROM alert WHERE kind = 'site.drill_failed' ORDER BY id");
+    expect(alerts.map(({ facts }) => JSON.parse(String(facts)).backup_id).filter((one) => one === id)).toEqual([id]);
+    rmSync(join(site.content, 'cache'), { recursive: true });
+  });
+
+  it('a plugin that fails in the copy is named', async () => {
+    site.write('cache/needed', '');
+    site.write('frail', '');
+    const id = await backUp();
+    const result = await drill(id);
+    expect(result.result).toBe('failed');
+    expect(result.reason).toContain('the front page answered with HTTP 500, 200 was recorded');
+    expect(result.reason).toContain('undefined_function_of_frail() in wp-content/plugins/frail/frail.php:');
+    expect(result.reason).not.toContain(drills);
+    rmSync(join(site.content, 'frail'));
+  });
+
+  it('a process that is killed in the middle leaves no process, and the next drill removes its folder', async () => {
+    const id = await backUp();
+    const steps = await program('backup-step');
+    const run = steps.start({ config: app.service.config, step: 'drill-backup', input: { backup_id: id } });
+    const ended = run.catch((error: unknown) => error);
+    let over = false;
+    void ended.then(() => {
+      over = true;
+    });
+    const place = () => readdirSync(drills)[0] ?? '-';
+    const at = (name: string) => join(drills, place(), name);
+    while (!existsSync(at('run/db.sock')) && !over) await turn();
+    const left = place();
+    expect(processesOf(left).length).toBeGreaterThan(0);
+    process.kill(Number(readFileSync(at('owner'), 'utf8').split('/')[1]), 'SIGKILL');
+    expect(String(await ended)).toContain('ended with null');
+    while (processesOf(left).length > 0) await turn();
+    expect(readdirSync(drills)).toEqual([left]);
+    expect((await app.call('get-backup', { backup_id: id })).drill).toMatchObject({
+      result: 'could_not_verify',
+      reason: 'The drill was interrupted.',
+    });
+    expect(await drill(id)).toMatchObject({ result: 'proven' });
+    expect(readdirSync(drills)).toEqual([]);
+  });
+
+  it('what could not be verified later does not hide that it was proven', async () => {
+    const id = (await app.call('list-backups', { proven: true })).items[0].backup_id;
+    const [{ drill: before }] = (await app.call('list-backups', { proven: true })).items;
+    await record(id, { front: null, unknown: ['front page: it answered with HTTP 503'] });
+    const result = await drill(id);
+    expect(result).toMatchObject({
+      result: 'could_not_verify',
+      reason: 'The front page could not be compared: it answered with HTTP 503.',
+      not_compared: ['front page: it answered with HTTP 503'],
+    });
+    expect((await app.call('get-backup', { backup_id: id })).drill).toEqual(before);
+  });
+
+  const recorded = async (id: string) =>
+    JSON.parse(String((await app.db.one('SELECT facts FROM backup WHERE id = ?', [id]))?.facts)).recorded;
+  const record = async (id: string, change: object) => {
+    const facts = JSON.parse(String((await app.db.one('SELECT facts FROM backup WHERE id = ?', [id]))?.facts));
+    const text = JSON.stringify({ ...facts, recorded: { ...facts.recorded, ...change } });
+    await app.db.run('UPDATE backup SET facts = ? WHERE id = ?', [text, id]);
+  };
 });
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Processes that work in a folder of this name. */
+function processesOf(folder: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
+    } catch {
+      // It has ended.
+      return false;
+    }
+  });
+}

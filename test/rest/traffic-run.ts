@@ -580,6 +580,7 @@ async function backups({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestA
   await get('/backups/{backup_id}/archive', one);
   await get('/backups/{backup_id}', { backup_id: `backup_${'0'.repeat(24)}` });
   await send('POST', '/backups/{backup_id}/verify', one, { percent: 50 });
+  await send('POST', '/backups/{backup_id}/drill', one);
   const { files } = app.fleet.site(0).guard?.backup ?? { files: new Map() };
   for (const path of [...files.keys()].filter((name) => name.includes('/uploads/'))) files.delete(path);
   const restore = (input: object) => send('POST', '/backups/{backup_id}/restore', one, input);

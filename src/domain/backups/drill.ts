@@ -10,7 +10,7 @@ import { type Alert, emitAlerts } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BackupRow } from '../../store/backups/site-backups.js';
 import type { Ctx } from '../context.js';
-import { loadNamed } from '../sites/load.js';
+import { loadNamed, loadSites } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { compareVersions } from '../sites/versions.js';
 import { completeBackup } from './backups.js';
@@ -143,10 +143,11 @@ function keptOf(ctx: Ctx, row: BackupRow, found: Found): string {
 
 /** One for each backup. */
 async function raiseAlert(ctx: Ctx, row: BackupRow, reason: string): Promise<void> {
+  const there = (await loadSites(ctx, [row.site_id])).has(row.site_id);
   const alert: Alert<'site.drill_failed'> = {
     key: `site.drill_failed:${row.id}`,
     kind: 'site.drill_failed',
-    site_id: row.site_id,
+    site_id: there ? row.site_id : null,
     at: ctx.clock.now(),
     facts: { backup_id: row.id, made_at: isoTime(row.started_at) ?? '', reason: pathText(reason, REASON) },
   };

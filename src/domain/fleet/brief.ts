@@ -27,6 +27,7 @@ const DAY_MS = 24 * HOUR_MS;
 const CERTIFICATE_DAYS = 14;
 const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
+const UNPROVEN_DAYS = 35;
 /** How many days an update that harmed a site is listed, unless it is over before. */
 const HARM_DAYS = 7;
 /** Maximum characters of the reason of a failed update. */
@@ -79,16 +80,17 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : pastTime('since', since, now, 'the last 24 hours');
-  const [data, feed, head, guidance, approvals, onSuspended] = await Promise.all([
+  const [data, feed, head, guidance, approvals, unproven, onSuspended] = await Promise.all([
     briefData(ctx, now, from, CASES),
     feedState(ctx),
     logHead(ctx),
     guidanceFor(ctx, 'all', GUIDANCE),
     waitingMatters(ctx),
+    unprovenBackups(ctx, now),
     ctx.store.narrowedUpdates.onSuspended({ narrowing: NO_NARROWING, types: [] }),
   ]);
   const found = briefOf(data, feed, now, from, onSuspended);
-  const brief = withinBudget({ ...found, needs_attention: [...found.needs_attention, ...approvals] });
+  const brief = withinBudget({ ...found, needs_attention: [...found.needs_attention, ...unproven, ...approvals] });
   return {
     ...brief,
     ...(guidance === undefined ? {} : { guidance: guidance.lines.map((text) => short(text)) }),
@@ -123,6 +125,22 @@ async function waitingMatters(ctx: Ctx): Promise<Brief['needs_attention']> {
     },
   ];
   return matters.filter((one) => one.count > 0);
+}
+
+/** Sites whose backups go back so far, but of which none was proven since; none where nothing is restored on trial. */
+async function unprovenBackups(ctx: Ctx, now: number): Promise<Brief['needs_attention']> {
+  if (!ctx.config.drills) return [];
+  const { rows, total } = await ctx.store.siteBackups.unproven(now - UNPROVEN_DAYS * DAY_MS, CASES);
+  if (total === 0) return [];
+  const when = (at: number | null) => (at === null ? 'never proven' : `last proven ${UTC_TIMES.day(at)}`);
+  return [
+    {
+      matter: `without a proven backup for ${UNPROVEN_DAYS} days`,
+      count: total,
+      first: rows.map(({ url, at }) => short(`${siteAddress(url)} ${when(at)}`)),
+      next: 'svc-list-backups-v1 {"proven":false}',
+    },
+  ];
 }
 
 /** The data of a brief, with up to this many cases per matter. */

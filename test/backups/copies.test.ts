@@ -1,0 +1,133 @@
+/** What a page in a copy of a site can reach on this machine: nothing but its own folder and its own database. */
+
+import { chmodSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SiteCopies, SiteCopy } from '../../src/outbound/copies/copies.js';
+import { createCopies } from '../../src/outbound/copies/create.js';
+import { tempFolder } from '../support/cleanup.js';
+import { needs } from '../support/needs.js';
+
+const REQUEST = { https: true, host: 'example.com', path: '/shop/?a=1', cookie: 'a=b' };
+
+describe('a copy', needs('php-cgi', 'mariadb'), () => {
+  const folder = tempFolder('copies');
+  const { signal } = new AbortController();
+  let copies: SiteCopies;
+  let copy: SiteCopy;
+  const listener = createServer((socket) => socket.end('reached'));
+
+  beforeAll(async () => {
+    // It runs as another user.
+    chmodSync(folder, 0o755);
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    process.env.SECRET_OF_THE_SERVICE = 'secret';
+    copies = createCopies({ folder, programs: null });
+    copy = await copies.open(1_000, signal);
+    await copy.configure({ prefix: 'wp_', constants: { DB_PASSWORD: 'of the site', WP_DEBUG: true, OWN: "it's" } });
+  });
+
+  afterAll(async () => {
+    await copy?.close();
+    listener.close();
+    delete process.env.SECRET_OF_THE_SERVICE;
+  });
+
+  async function* text(code: string) {
+    yield Buffer.from(code);
+  }
+  let pages = 0;
+  /** What a page of this code answers. */
+  async function page(code: string) {
+    await copy.put(`p${++pages}.php`, text(code));
+    await (pages === 1
+      ? copy.put('index.php', text("<?php include $_SERVER['DOCUMENT_ROOT'] . '/' . basename($_GET['p']);"))
+      : null);
+    return copy.ask({ ...REQUEST, path: `/shop/?p=p${pages}.php` });
+  }
+  const json = async (code: string) => JSON.parse((await page(`<?php echo json_encode(${code});`)).body);
+
+  it('is asked as a visitor asks the site', async () => {
+    const answer = await page(
+      "<?php http_response_code(404); header('Content-Type: text/html; charset=UTF-8'); echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['REQUEST_URI'], ' ', $_SERVER['HTTPS'], ' ', $_COOKIE['a'];",
+    );
+    expect(answer).toEqual({
+      status: 404,
+      content_type: 'text/html; charset=utf-8',
+      body: 'example.com /shop/?p=p1.php on b',
+      errors: [],
+    });
+  });
+
+  it('opens no files outside of its folder, and starts no programs', async () => {
+    expect(
+      await json(
+        "array( @file_get_contents( '/etc/passwd' ), @scandir( '/' ), @file_get_contents( '../run/db.log' ) )",
+      ),
+    ).toEqual([false, false, false]);
+    const functions = ['exec', 'system', 'shell_exec', 'passthru', 'popen', 'proc_open', 'pcntl_fork', 'putenv', 'dl'];
+    expect(await json(`array_filter( array( '${functions.join("','")}' ), 'function_exists' )`)).toEqual([]);
+    expect(
+      await json("array( ini_set( 'open_basedir', '/' ), class_exists( 'FFI' ) && ini_get( 'ffi.enable' ) )"),
+    ).toEqual([false, expect.toBeOneOf([false, '', '0', 'false'])]);
+  });
+
+  it('knows nothing of this process, and has no rights of root', async () => {
+    const all = JSON.stringify(await json('array( getenv(), $_ENV, $_SERVER )'));
+    expect(all).not.toContain('SECRET_OF_THE_SERVICE');
+    expect(await json('function_exists( "posix_getuid" ) ? posix_getuid() : 1')).not.toBe(0);
+  });
+
+  it('reaches nobody where the machine confines it', async () => {
+    const { port } = listener.address() as { port: number };
+    const reached = await json(
+      `@stream_get_contents( @stream_socket_client( 'tcp://127.0.0.1:${port}', $n, $t, 2 ) ?: fopen( 'php://memory', 'r' ) )`,
+    );
+    expect(reached).toBe(copy.network === 'none' ? '' : 'reached');
+  });
+
+  it('has the rights of its own database only', async () => {
+    await copy.load(text("CREATE TABLE t (a INT, b TEXT); INSERT INTO t VALUES (1, 'ä'), (2, NULL);"));
+    expect(await copy.query('SELECT * FROM t')).toEqual([
+      ['1', 'ä'],
+      ['2', null],
+    ]);
+    for (const refused of [
+      "SELECT 1 INTO OUTFILE '/tmp/out'",
+      "SET GLOBAL general_log_file = '/tmp/log.php'",
+      'SELECT * FROM mysql.global_priv',
+      'CREATE DATABASE other',
+    ])
+      await expect(copy.query(refused), refused).rejects.toThrow(/denied/);
+    expect(await copy.query("SELECT LOAD_FILE('/etc/passwd')")).toEqual([[null]]);
+  });
+
+  it('has the configuration of a copy', async () => {
+    await copy.put('wp-settings.php', text('<?php '));
+    const defined = await json(
+      '( function () { include "wp-config.php"; return array( DB_HOST !== "localhost", DB_PASSWORD, OWN, WP_DEBUG, DISABLE_WP_CRON, WP_HTTP_BLOCK_EXTERNAL, $table_prefix, strlen( AUTH_KEY ) ); } )()',
+    );
+    expect(defined).toEqual([true, expect.not.stringContaining('of the site'), "it's", false, true, true, 'wp_', 64]);
+  });
+
+  it('says what ended PHP, without paths of this machine', async () => {
+    const { status, errors } = await page('<?php not_there();');
+    expect(status).toBe(500);
+    expect(errors.at(-1)).toMatch(
+      /^PHP Fatal error: {2}Uncaught Error: Call to undefined function not_there\(\) in p\d\.php:1/,
+    );
+  });
+
+  it('is ended when it answers without end', async () => {
+    const { body } = await page("<?php while ( true ) echo str_repeat( 'x', 100000 );");
+    expect(body.length).toBeLessThan(9_000_000);
+  });
+
+  it('leaves nothing, and only one is used at a time', async () => {
+    const free = await copies.turn(0, signal);
+    expect(await copies.turn(0, signal)).toBeNull();
+    free?.();
+    await copy.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
