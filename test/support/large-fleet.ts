@@ -139,6 +139,9 @@ function statements(now: number): string[] {
      SELECT 'apr_' || printf('%024x', i), 'user:1', 'admin', 'rest', '', 'svc/add-tag-v1', 'Add', 'other', 1, '[]', 'i' || i, '', '{}', '{}', ${among(['waiting', 'refused', 'used', 'expired'], 'i')}, ${now} - i * 1000, ${now + DAY} FROM ${series(2000)}`,
     `INSERT INTO tool_job (id, kind, total, status, created_at, completed_at) SELECT value || '_1', value, 10, 'completed', ${now}, ${now} FROM json_each('["destroy", "renew", "disconnect"]')`,
     `INSERT INTO policy (id, name, name_key, enabled, definition, changed_by, changed_at, due_at) VALUES (1, 'Nightly', 'nightly', 0, '{"schedule":{"at":"02:00"}}', 'admin', ${now}, ${now})`,
+    `INSERT INTO backup_rule (place, tag_id, site_id, every, hour) SELECT 'fleet', NULL, NULL, 'weekly', 3
+     UNION ALL SELECT 'tag:' || i, i, NULL, 'daily', 4 FROM ${series(tags)} UNION ALL SELECT 'site:' || i, NULL, i, 'monthly', 5 FROM ${series(1000)}`,
+    `INSERT INTO backup_turn (site_id, planned, next_at) SELECT i, 1, ${now} + i * 60000 FROM ${series(sites)}`,
     // What is noted beside them.
     `INSERT INTO cost (id, name, type, license_type, cost_status, price, renewal_type, last_renewal, created_at, updated_at)
      SELECT i, 'Cost ' || i, 'subscription', 'multi_site', 'active', '12.50', 'monthly', '2026-01-01', ${now}, ${now} FROM ${series(40)}`,
