@@ -72,6 +72,8 @@ const drillFacts = () => ({
   php: z.string().nullable().describe('What it ran with here.'),
 });
 
+const drillsFact = () => ({ drills: z.boolean().describe('Whether backups are restored on trial here.') });
+
 export const backupItem = once(() =>
   z.object({
     backup_id: z.string(),
@@ -90,9 +92,10 @@ export const backupItem = once(() =>
   }),
 );
 
-export const backupList = once(() =>
-  z.object({ items: z.array(backupItem()), ...paged(), schedule: backupSchedule() }),
-);
+/** What a page of backups says besides. */
+export const backupListFacts = () => ({ schedule: backupSchedule(), ...drillsFact() });
+
+export const backupList = once(() => z.object({ items: z.array(backupItem()), ...paged(), ...backupListFacts() }));
 
 export const backedUp = once(() => z.object({ backup_id: z.string(), ...siteHead(), ...figures() }));
 
@@ -188,3 +191,52 @@ export const drillResult = once(() =>
 export type DrillResult = z.output<ReturnType<typeof drillResult>>;
 /** What is kept of a trial restore. */
 export type DrillFacts = Omit<DrillResult, 'backup_id' | 'site_id' | 'site_url' | 'made_at' | 'drilled_at'>;
+
+/** What a site lacks: any complete backup, a recent one, success of the last attempt, or a proof by a trial restore. */
+export const BACKUP_LACKS = ['any', 'recent', 'success', 'proof'] as const;
+
+export const backupStatusFilter = () => ({
+  lacking: z
+    .enum(BACKUP_LACKS)
+    .optional()
+    .describe('Only sites without: any backup, a recent one, success of the last attempt, a proof.'),
+  recent_days: int(1, 365).default(7).describe('Within so many days is recent.'),
+});
+
+export const backupStatus = once(() =>
+  z.object({
+    ...siteHead(),
+    name: z.string(),
+    status: z.string(),
+    guarded: z.boolean().nullable().describe('Backups need the guard; null = not looked yet.'),
+    newest: z.object({ backup_id: z.string(), made_at: timestamp() }).nullable(),
+    failing_since: timestamp().nullable().describe('Of the schedule.'),
+    error: z.string().nullable().describe('Of the last attempt.'),
+    proven_at: timestamp().nullable().describe('null = never.'),
+    drill: z
+      .object({ result: drillOutcome(), reason: z.string().nullable(), drilled_at: timestamp() })
+      .nullable()
+      .describe('The last trial restore.'),
+    next_at: timestamp().nullable().describe('By the schedule.'),
+  }),
+);
+
+/** What a page of these says of all sites. */
+export const backupStatusFacts = () => ({
+  lacking: z.object({
+    sites: counted().describe('All sites.'),
+    any: counted(),
+    recent: counted(),
+    success: counted(),
+    proof: counted().describe('Within 35 days.'),
+  }),
+  ...drillsFact(),
+});
+
+export const backupStatusList = once(() =>
+  z.object({
+    items: z.array(backupStatus()).describe('Without a backup first, then the oldest.'),
+    ...paged(),
+    ...backupStatusFacts(),
+  }),
+);

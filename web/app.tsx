@@ -16,6 +16,7 @@ import { Toasts } from './parts/toast.js';
 import { t } from './texts/texts.js';
 import { Access } from './views/access.js';
 import { Approvals } from './views/approvals.js';
+import { FleetBackups } from './views/backups.js';
 import { Clients } from './views/clients.js';
 import { Compare } from './views/compare.js';
 import { useGoals } from './views/goals.js';
@@ -87,6 +88,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/compare" component={Compare} />
           <Route path="/updates" component={Updates} />
           <Route path="/updates/plan" component={UpdatePlan} />
+          <Route path="/backups" component={FleetBackups} />
           <Route path="/vulnerabilities" component={Vulnerabilities} />
           <Route path="/runs" component={Runs} />
           <Route path="/runs/:id" component={Run} />

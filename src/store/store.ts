@@ -10,6 +10,7 @@ import { createActionChain } from './action-log/chain.js';
 import { createRecordedCalls } from './action-log/recorded-calls.js';
 import { createApprovals } from './approvals/approvals.js';
 import { createAudits } from './audits/audits.js';
+import { createFleetBackups } from './backups/fleet-backups.js';
 import { createChunkIndex } from './backups/repository/chunk-index.js';
 import { createBackupSchedule } from './backups/schedule.js';
 import { createSiteBackups } from './backups/site-backups.js';
@@ -116,6 +117,7 @@ export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
     siteBackups: createSiteBackups(db, plain),
     // When a turn is due is a note, but rules are settings: few, so that both are changes.
     backupSchedule: createBackupSchedule(db),
+    fleetBackups: createFleetBackups(aside),
     // What is stored follows from backups.
     chunkIndex: createChunkIndex(plain),
     sitePages: createSitePages(db),

@@ -11,6 +11,9 @@ const changesOf = (added: number, changed: number, removed: number) =>
     ...(removed > 0 ? [`${removed} removed`] : []),
   ].join(', ') || 'none';
 
+const counted = (what: string, count: string | undefined) => (count === undefined ? what : `${what} (${count})`);
+const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
+
 export const en = {
   language: 'en',
   /** For dates and numbers: the reader's own locale if it is an English one. */
@@ -41,6 +44,7 @@ export const en = {
     sites: 'Sites',
     updates: 'Updates',
     monitors: 'Monitors',
+    backups: 'Backups',
     jobs: 'Jobs',
     approvals: 'Approvals',
     history: 'History',
@@ -993,6 +997,47 @@ export const en = {
     sent: (size: string) => `${size} are sent to the site`,
     examples: 'Files',
     kept: (count: string) => `${plural(count, 'file differs and is', 'files differ and are')} never restored`,
+    about: (having: number, sites: number) =>
+      `${having.toLocaleString('en')} of ${plural(sites, 'site has', 'sites have')} a backup`,
+    lacking: {
+      label: 'Show',
+      all: 'All sites',
+      any: (count?: string) => counted('Without a backup', count),
+      recent: (count?: string) => counted('Without one of the last 7 days', count),
+      success: (count?: string) => counted('The last one failed', count),
+      proof: (count?: string) => counted('Not proven for 35 days', count),
+    },
+    site: 'Site',
+    newest: 'Newest backup',
+    next: 'Next',
+    proven: 'Trial restore',
+    noBackup: 'No backup',
+    needsGuard: 'The site needs the guard.',
+    guardUnknown: 'Whether the site has the guard is not known yet.',
+    prove: 'Try',
+    trial: 'restored on trial',
+    took: (seconds: number) => `in ${plural(seconds, 'second', 'seconds')}`,
+    neverTried: 'Not tried yet',
+    neverProven: 'Never proven',
+    lastProven: 'Last proven',
+    results: { proven: 'Proven', failed: 'Failed', could_not_verify: 'Could not be verified' },
+    schedule: 'Schedule',
+    setSchedule: 'Set',
+    noSchedule: 'Sites are not backed up on schedule.',
+    rule: (place: string | null) => (place === null ? 'All sites:' : `${place}:`),
+    every: {
+      daily: 'daily',
+      weekly: 'weekly',
+      monthly: 'monthly',
+      off: 'never',
+      inherit: 'as the other rules say',
+    },
+    at: (hour: number) => `after ${clock(hour)}, by the site’s clock`,
+    scheduleOf: (place: string | null) => (place === null ? 'Schedule of all sites' : `Schedule of ${place}`),
+    often: 'How often',
+    hour: 'Hour',
+    hourHint: 'By the clock of each site; sites are spread over the hour.',
+    clock: (hour: number) => clock(hour),
     takenBack:
       'Visitors wait while files and tables are exchanged. If the site is worse afterwards, all of it is taken back.',
   },

@@ -70,7 +70,7 @@ export function Backups({ site }: { site: SiteRecord }) {
       }
     >
       <Loaded of={backups} rows={4}>
-        {({ data, total }) =>
+        {({ data, total, drills }) =>
           total === 0 ? (
             <Empty icon={DatabaseBackup} title={t.backups.none}>
               <p>{t.backups.noneText}</p>
@@ -79,7 +79,7 @@ export function Backups({ site }: { site: SiteRecord }) {
             <>
               <Table heads={[t.backups.made, t.backups.state, t.backups.contents, t.backups.added, null]}>
                 {data.map((backup) => (
-                  <Line key={backup.backup_id} backup={backup} write={write} changed={done} open={setOpen} />
+                  <Line key={backup.backup_id} {...{ backup, drills, write }} changed={done} open={setOpen} />
                 ))}
               </Table>
               <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
@@ -103,17 +103,24 @@ const STATES: Record<Backup['state'], [Tone, IconNode]> = {
 interface LineProps {
   backup: Backup;
   write: boolean;
+  /** Backups are restored on trial here. */
+  drills: boolean;
   changed: () => void;
   open: (dialog: { what: 'changes' | 'restore'; of: Backup }) => void;
 }
 
-function Line({ backup, write, changed, open }: LineProps) {
-  const { backup_id, state, sound } = backup;
+function Line({ backup, write, drills, changed, open }: LineProps) {
+  const { backup_id, state, sound, drill } = backup;
   const [tone, icon] = STATES[state];
   const verify = () =>
     trying(async () => {
       const at = { params: { path: { backup_id } } };
       return (await answer(api.POST('/backups/{backup_id}/verify', at))).message ?? null;
+    }).then(changed);
+  const prove = () =>
+    trying(async () => {
+      const at = { params: { path: { backup_id } } };
+      return (await answer(api.POST('/backups/{backup_id}/drill', at))).message ?? null;
     }).then(changed);
   return (
     <tr>
@@ -135,6 +142,7 @@ function Line({ backup, write, changed, open }: LineProps) {
               </Badge>
             )}
           </div>
+          {drill !== null && <Trial drill={drill} />}
           {backup.error !== undefined && <div class="small muted">{backup.error}</div>}
         </div>
       </td>
@@ -162,6 +170,11 @@ function Line({ backup, write, changed, open }: LineProps) {
                 <Button small onClick={verify}>
                   {t.backups.verify}
                 </Button>
+                {drills && (
+                  <Button small onClick={prove}>
+                    {t.backups.prove}
+                  </Button>
+                )}
                 <Button small onClick={() => open({ what: 'restore', of: backup })}>
                   {t.backups.restore}
                 </Button>
@@ -176,6 +189,32 @@ function Line({ backup, write, changed, open }: LineProps) {
     </tr>
   );
 }
+
+const RESULTS: Record<NonNullable<Backup['drill']>['result'], [Tone, IconNode]> = {
+  proven: ['good', ShieldCheck],
+  failed: ['bad', OctagonX],
+  could_not_verify: ['warn', CircleDashed],
+};
+
+/** The last trial restore: what it showed, and how long a real one would take. */
+export function Trial({ drill: { result, reason, restore_seconds, drilled_at } }: { drill: TrialFacts }) {
+  const [tone, icon] = RESULTS[result];
+  return (
+    <div class="small">
+      <Badge tone={tone} icon={icon}>
+        {t.backups.results[result]}
+      </Badge>{' '}
+      <span class="muted">
+        {t.backups.trial} <Time iso={drilled_at} />
+        {restore_seconds != null && `, ${t.backups.took(restore_seconds)}`}
+      </span>
+      {reason !== null && <div class="muted">{reason}</div>}
+    </div>
+  );
+}
+
+type TrialFacts = Pick<NonNullable<Backup['drill']>, 'result' | 'reason' | 'drilled_at'> &
+  Partial<Pick<NonNullable<Backup['drill']>, 'restore_seconds'>>;
 
 const SHOWN = 12;
 

@@ -35,7 +35,14 @@ export async function listBackups(ctx: Ctx, input: ListInput): Promise<z.input<R
   const filter = { site_id: site?.id, state: running ? 'running' : state, proven, alive };
   const { rows, total } = await ctx.store.siteBackups.list(filter, (page - 1) * per_page, per_page);
   const schedule = await (site === undefined ? readSchedule(ctx) : scheduleOf(ctx, site.id));
-  return { items: rows.map((row) => itemOf(row, ctx.clock.now())), page, per_page, total, schedule };
+  return {
+    items: rows.map((row) => itemOf(row, ctx.clock.now())),
+    page,
+    per_page,
+    total,
+    schedule,
+    drills: ctx.config.drills,
+  };
 }
 
 /** @throws ServiceError `svc_backup_not_found` */

@@ -10,6 +10,7 @@ import type { FailedReason, FailedType } from '../../store/fleet/failed-updates.
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import { logHead } from '../action-log/head.js';
 import { listApprovals, waitingApprovals, waitingOfPolicies } from '../approvals/approvals.js';
+import { PROOF_DAYS } from '../backups/fleet-backups.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { NO_NARROWING } from '../extensions/offer-filters.js';
@@ -27,7 +28,6 @@ const DAY_MS = 24 * HOUR_MS;
 const CERTIFICATE_DAYS = 14;
 const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
-const UNPROVEN_DAYS = 35;
 /** How many days an update that harmed a site is listed, unless it is over before. */
 const HARM_DAYS = 7;
 /** Maximum characters of the reason of a failed update. */
@@ -130,15 +130,15 @@ async function waitingMatters(ctx: Ctx): Promise<Brief['needs_attention']> {
 /** Sites whose backups go back so far, but of which none was proven since; none where nothing is restored on trial. */
 async function unprovenBackups(ctx: Ctx, now: number): Promise<Brief['needs_attention']> {
   if (!ctx.config.drills) return [];
-  const { rows, total } = await ctx.store.siteBackups.unproven(now - UNPROVEN_DAYS * DAY_MS, CASES);
+  const { rows, total } = await ctx.store.siteBackups.unproven(now - PROOF_DAYS * DAY_MS, CASES);
   if (total === 0) return [];
   const when = (at: number | null) => (at === null ? 'never proven' : `last proven ${UTC_TIMES.day(at)}`);
   return [
     {
-      matter: `without a proven backup for ${UNPROVEN_DAYS} days`,
+      matter: `without a proven backup for ${PROOF_DAYS} days`,
       count: total,
       first: rows.map(({ url, at }) => short(`${siteAddress(url)} ${when(at)}`)),
-      next: 'svc-list-backups-v1 {"proven":false}',
+      next: 'svc-list-backup-status-v1 {"lacking":"proof"}',
     },
   ];
 }

@@ -5,9 +5,13 @@ import {
   backupDetail,
   backupId,
   backupItem,
+  backupListFacts,
   backupRuleFields,
   backupSchedule,
   backupState,
+  backupStatus,
+  backupStatusFacts,
+  backupStatusFilter,
   drillResult,
   RESTORABLE,
   restoreResult,
@@ -19,6 +23,7 @@ import { exportBackup } from '../../../domain/backups/archive.js';
 import { backUpOne } from '../../../domain/backups/back-up-sites.js';
 import { getBackup, listBackups } from '../../../domain/backups/backups.js';
 import { drillBackup } from '../../../domain/backups/drill.js';
+import { listBackupStatus } from '../../../domain/backups/fleet-backups.js';
 import { restoreNow } from '../../../domain/backups/handler.js';
 import { previewRestore } from '../../../domain/backups/restore-site.js';
 import { setSchedule } from '../../../domain/backups/schedule.js';
@@ -50,9 +55,19 @@ export const backups: readonly Route[] = [
         proven: flag().optional().describe('By a trial restore.'),
         ...paging(50, 200),
       }),
-    returns: () => listOf(backupItem()).extend({ schedule: backupSchedule() }),
+    returns: () => listOf(backupItem()).extend(backupListFacts()),
     async answer({ site, ...input }, ctx) {
       const { items, ...facts } = await listBackups(ctx, { ...input, site_id_or_domain: site });
+      return { ...facts, data: items };
+    },
+  }),
+  route({
+    on: 'GET /backups/sites',
+    summary: 'List how sites are backed up, those without a backup first',
+    params: () => z.object({ ...backupStatusFilter(), ...paging(50, 200) }),
+    returns: () => listOf(backupStatus()).extend(backupStatusFacts()),
+    async answer(input, ctx) {
+      const { items, ...facts } = await listBackupStatus(ctx, input);
       return { ...facts, data: items };
     },
   }),

@@ -1,0 +1,19 @@
+import { backupStatusFilter, backupStatusList } from '../../schemas/backup.js';
+import { paging } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { listBackupStatus } from '../../src/domain/backups/fleet-backups.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-backup-status-v1',
+  title: 'List how sites are backed up',
+  about: 'Sites with their newest backup, what failed, what was proven, and the next turn; or those that lack it.',
+  run: 'GET',
+  effect: 'read',
+
+  input: () => z.object({ ...backupStatusFilter(), ...paging(50, 200) }),
+
+  output: backupStatusList,
+
+  handle: (input, ctx) => listBackupStatus(ctx, input),
+});
