@@ -78,6 +78,7 @@ export const runItem = once(() =>
     new_version: z.string(),
     protection: protection(),
     change_id: z.string(),
+    backup_id: z.string().optional(),
     can_roll_back: z.boolean(),
     cannot_roll_back_because: z.string().optional(),
     code: z.string().optional(),

@@ -87,10 +87,12 @@ export const GENERAL = {
     'get',
     'HTTP method of that check. head sees no error that only the page shows.',
   ),
-  backup_before_upgrade: field(onOff, 0, 'Ask for a backup before updates.', { idle: BACKUPS }),
-  backup_before_upgrade_days: field(() => whole(1, 365), 7, 'Age in days of a backup that still counts.', {
-    idle: BACKUPS,
-  }),
+  backup_before_upgrade: field(
+    onOff,
+    0,
+    'Before a site is updated, except translations, it is backed up if it has no recent backup; if that fails it is not updated.',
+  ),
+  backup_before_upgrade_days: field(() => whole(1, 365), 7, 'Days for which a backup counts as recent.'),
   numberdays_outdate_plugin_theme: field(
     () => whole(1, 3650),
     730,

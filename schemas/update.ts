@@ -100,6 +100,8 @@ export const updateError = once(() =>
 /** What a preview counts over all updates, however many of them it lists. */
 export const previewCounts = once(() => ({
   cannot_be_rolled_back: z.number().int().optional(),
+  /** Sites of which a backup is made first. */
+  backups_first: z.number().int().optional(),
   /** Tried, but last found down. */
   sites_down: z.number().int().optional(),
   /** Ids of those of them with a guard, which looks first. */

@@ -8,6 +8,7 @@ import { createActionRecorder } from '../domain/action-log/recorder.js';
 import { createJobRunner } from '../domain/actions/job-runner.js';
 import { createMailListener } from '../domain/alerts/mail/events.js';
 import { approvedChange, foretold } from '../domain/approvals/gate.js';
+import { backUpBeforeChange } from '../domain/backups/before-change.js';
 import { createClockStepMonitor } from '../domain/clock-steps.js';
 import { startAbandonedChecks } from '../domain/connection/abandoned-checks.js';
 import { runToolJobs } from '../domain/connection/tool-jobs.js';
@@ -219,6 +220,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       mailer,
       backups,
       backupStorage,
+      backUp: backUpBeforeChange,
       webhooks,
       vulnerabilities,
       clock,

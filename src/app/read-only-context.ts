@@ -2,6 +2,7 @@
 
 import { recordedCall } from '../domain/action-log/recorded-call.js';
 import { approvedChange, foretold } from '../domain/approvals/gate.js';
+import { backUpBeforeChange } from '../domain/backups/before-change.js';
 import type { Ctx } from '../domain/context.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites } from '../outbound/child/port.js';
@@ -46,6 +47,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     // Backups are made in the engine.
     backups: null,
     backupStorage: unavailable<BackupStorage>('the backups of sites'),
+    backUp: backUpBeforeChange,
     webhooks: unavailable<WebhookSender>('the network'),
     vulnerabilities: unavailable<VulnerabilityFeed>('the network'),
     locks: createSiteLocks(),

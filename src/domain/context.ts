@@ -60,6 +60,11 @@ export interface Ctx {
   readonly backups: Backups | null;
   /** The repository of the sites' backups. */
   readonly backupStorage: BackupStorage;
+  /**
+   * The id of a complete backup of a site that began at or after this time (ms): the newest, otherwise one that is made
+   * now. Rejects with the error of the backup.
+   */
+  readonly backUp: (ctx: Ctx, siteId: number, since: number) => Promise<string>;
   /** Webhooks and chat services that receive alerts. */
   readonly webhooks: WebhookSender;
   /** The source of known vulnerabilities. */

@@ -245,6 +245,11 @@ const CODES = {
     'The version needs a newer PHP or WordPress than the site has, so the item was not updated.',
     'Update PHP or WordPress on the site and sync it, or wait for another version.',
   ],
+  svc_backup_required: [
+    409,
+    'The site must have a recent backup before it is updated, and has none, so nothing was updated there.',
+    'The message says what prevented one: fix that and try again, or back the site up with back-up-site-v1.',
+  ],
   svc_offer_changed: [
     409,
     'What the site has or offers differs from the plan, so the item was not updated.',

@@ -10,7 +10,7 @@ import { RepositoryError } from '../../runtime/repository-error.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
 import { compareVersions } from '../sites/versions.js';
-import { askGuard, guardError } from '../updates/safe/find-guard.js';
+import { askGuard, FIRST_WITH_BACKUPS, guardError } from '../updates/safe/find-guard.js';
 import { putPlugin } from '../updates/safe/site-guard.js';
 
 export type SiteBackup = ReturnType<SiteGuard['backups']>;
@@ -21,14 +21,11 @@ export interface OpenPlugin {
   hello: GuardHello;
 }
 
-/** The first guard that answers for the plugin. */
-const FIRST_GUARD = '1.7.0';
-
 /** The plugin for backups of a site that has a guard. @throws ServiceError if it has none, or an older one */
 export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin> {
   requireWritable(target);
   const found = await askGuard(ctx, target);
-  if (found === null || compareVersions(found.hello.guard, FIRST_GUARD) < 0)
+  if (found === null || compareVersions(found.hello.guard, FIRST_WITH_BACKUPS) < 0)
     throw new ServiceError(
       'svc_guard_unavailable',
       found === null

@@ -1,10 +1,11 @@
-/** Applies the ordinary updates of one site: plans them, installs them, with a guard one by one, and visits the site. */
+/** Applies the ordinary updates of one site: sees to a backup where one is asked for, plans them, installs them, with a guard one by one, and visits the site. */
 
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Begin } from '../actions/handler.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
+import { allowedBy, type BackupFirst, backUpFirst } from './backup-first.js';
 import { emitDeactivated, emitUpdated } from './finish.js';
 import { install } from './install.js';
 import type { BegunUpdates } from './params.js';
@@ -23,11 +24,12 @@ export async function applyOffers(
   offers: readonly FleetOffer[],
   begin?: Begin,
 ): Promise<ApplyResult> {
+  const backup = await backUpFirst(caller, target, offers, begin);
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
     const work: BegunUpdates = { offers };
     begin?.(work);
-    const { silence = null, unseen = [], ...result } = await applyPlanned(ctx, target, work);
+    const { silence = null, unseen = [], ...result } = await applyPlanned(ctx, target, work, backup);
     if (result.interrupted === true) {
       emitUpdated(ctx, result.updated);
       emitDeactivated(ctx, result.errors);
@@ -39,13 +41,18 @@ export async function applyOffers(
   });
 }
 
-async function applyPlanned(ctx: Ctx, target: LoadedSite, { offers }: BegunUpdates): Promise<ApplyResult> {
-  const plan = await planUpdates(ctx, target, offers);
+async function applyPlanned(
+  ctx: Ctx,
+  target: LoadedSite,
+  { offers }: BegunUpdates,
+  backup: BackupFirst,
+): Promise<ApplyResult> {
+  const plan = allowedBy(backup, target, await planUpdates(ctx, target, offers));
   const { open, steps, refused } = plan;
   if (steps.length === 0) return { updated: [], errors: refused };
   const sent = new Set(steps.map(({ type }) => type));
   const first = open === null ? UPDATE_TYPES.find((type) => sent.has(type)) : undefined;
-  await recordPlan(ctx, target, plan, first);
+  await recordPlan(ctx, target, plan, { first, backup });
   const result =
     open === null
       ? await install(

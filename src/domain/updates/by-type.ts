@@ -6,6 +6,7 @@ import { loadLiveSite } from '../connection/actions.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
+import { REQUIRED } from './backup-first.js';
 import type { About } from './checked.js';
 import { type Applied, type ApplyError, BROKE, UNSEEN } from './results.js';
 import { runMember } from './runs/call.js';
@@ -89,14 +90,14 @@ function failure({ slug, code, message, new_version: version }: ApplyError): [st
 }
 
 /** Codes of an item that say more about the whole call than that it failed. */
-const OWN = [...UNSEEN, BROKE] as const;
+const OWN = [...UNSEEN, BROKE, REQUIRED] as const;
 
 function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[], outcome: object): ServiceError {
   const [first] = errors;
   const own = OWN.find((code) => code === first?.code);
   const code = own ?? FAILURES[type];
   return new ServiceError(code, first?.message ?? 'None of these slugs has an update on offer.', {
-    ...(own === BROKE ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
+    ...(own === BROKE || own === REQUIRED ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
     data: { site_id: site.id, ...outcome },
   });
 }

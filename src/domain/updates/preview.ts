@@ -14,6 +14,7 @@ import { guidanceFor } from '../guidance/guidance.js';
 import { writableOf } from '../sites/load.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
+import { backupErrors, backupsAhead, needsBackup, REQUIRED } from './backup-first.js';
 import { releasedAmong, releasedWords } from './released.js';
 import { coreBySite, isBeyond, MISSING, missingError } from './requirements.js';
 import { type ApplyError, isGuardable, type TypeGroup, UPDATE_TYPES } from './results.js';
@@ -67,7 +68,7 @@ export async function previewUpdates(
 
 /**
  * What would become of these updates of the selected sites.
- * @param found with those that are quarantined or need more than their site has, and those of suspended sites that are not selected, which are counted
+ * @param found with those that are quarantined, need more than their site has, or a backup that it cannot have, and those of suspended sites that are not selected, which are counted
  * @param nowhere as for `applyOn`
  */
 export async function previewOf(
@@ -79,17 +80,32 @@ export async function previewOf(
   const { usable, errors } = await usableSites(ctx, selection.sites);
   const may = new Set(usable);
   const reasons = new Map([...selection.errors, ...errors].map(({ site_id, code }) => [site_id, code]));
-  const codeFor = (offer: FleetOffer) => {
+  const obstacleOf = (offer: FleetOffer) => {
     const { site_id, quarantined } = offer;
     if (!may.has(site_id)) return reasons.get(site_id) ?? ('svc_site_suspended' satisfies ErrorCode);
     if (quarantined === 1) return 'svc_version_quarantined' satisfies ErrorCode;
     return isBeyond(offer) ? MISSING : undefined;
   };
+  const backups = await backupsAhead(
+    ctx,
+    found.filter((offer) => obstacleOf(offer) === undefined),
+  );
+  const codeFor = (offer: FleetOffer) =>
+    obstacleOf(offer) ?? (needsBackup(offer) && backups.refused.has(offer.site_id) ? REQUIRED : undefined);
   const offers = found.filter((offer) => codeFor(offer) === undefined);
+  const unsafe = backupErrors(
+    backups,
+    found.filter(({ site_id }) => may.has(site_id)),
+    (offer) => codeFor(offer) === REQUIRED,
+  );
   const held = found.filter((offer) => codeFor(offer) === 'svc_version_quarantined');
   const beyond = found.filter((offer) => codeFor(offer) === MISSING);
   const cores = coreBySite(offers);
-  const left = [...(await quarantinedErrors(ctx, held)), ...beyond.map((offer) => missingError(offer, cores))];
+  const left = [
+    ...unsafe,
+    ...(await quarantinedErrors(ctx, held)),
+    ...beyond.map((offer) => missingError(offer, cores)),
+  ];
   const all = [...selection.errors.map(unresolved), ...nowhere, ...errors];
   const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
   const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));
@@ -109,6 +125,7 @@ export async function previewOf(
       sites_down: down.size,
       ...(lookedAt.length > 0 && { left_alone_if_still_down: lookedAt.slice(0, ITEMS) }),
       unguarded_sites: new Set(bare.map(({ site_id }) => site_id)).size,
+      ...(backups.made.size > 0 && { backups_first: backups.made.size }),
       ...(known_risks.length > 0 && { known_risks }),
       by_item: byItem(offers),
     },

@@ -16,7 +16,13 @@ interface Asked {
 export function updatesQuestion(preview: Preview, { level = [], exclude_slugs = [] }: Asked): Question {
   const { would_affect: counts, would_update: rows = [], will_be_skipped: skipped = [], guidance = [] } = preview;
   if (counts === undefined) return { text: 'Update everything on offer?' };
-  const { total, cannot_be_rolled_back: firm = 0, sites_down: down = 0, known_risks: released = [] } = counts;
+  const {
+    total,
+    cannot_be_rolled_back: firm = 0,
+    sites_down: down = 0,
+    backups_first: backups = 0,
+    known_risks: released = [],
+  } = counts;
   const what = listed([
     ...(counts.plugins === 0 ? [] : [counted(counts.plugins, 'plugin')]),
     ...(counts.themes === 0 ? [] : [counted(counts.themes, 'theme')]),
@@ -35,6 +41,7 @@ export function updatesQuestion(preview: Preview, { level = [], exclude_slugs = 
       level.length > 0 && `Only ${listed(level)} updates.`,
       isPart && `${patches} of ${total} ${patches === 1 ? 'is a patch' : 'are patches'}.`,
       exclude_slugs.length > 0 && `Left out as asked: ${exclude_slugs.slice(0, 5).map(siteWord).join(', ')}.`,
+      backups > 0 && `A backup of ${counted(backups, 'site')} is made first.`,
       left.length > 0 && `Left as they are: ${left.join(', ')}.`,
       ...released.slice(0, 2),
       firm > 0 && (firm === total ? 'None of it can be rolled back.' : `${firm} of ${total} cannot be rolled back.`),

@@ -33,6 +33,18 @@ export interface RestoreRow extends Row {
   alive_at: number;
 }
 
+/** A site that must have a backup before it is updated. */
+export interface BackupDemand extends Row {
+  site_id: number;
+  /** The newest complete backup that is not known to be damaged, and when it began; null = none. */
+  backup_id: string | null;
+  started_at: number | null;
+  /** 1 = it has a guard, as far as is known. */
+  guarded: number;
+  /** The version with which that answered last; null = unknown. */
+  guard: string | null;
+}
+
 export interface BackupFilter {
   site_id?: number | undefined;
   state?: string | undefined;
@@ -100,6 +112,23 @@ export function createSiteBackups(db: Db, plain: Db) {
       db.all<BackupRow>(
         `SELECT ${COLUMNS} FROM ${FROM} WHERE backup.site_id = ? AND state = 'done' ORDER BY started_at DESC LIMIT 1000`,
         [siteId],
+      ),
+
+    /**
+     * Those of these sites that must have a backup before updates, by their own setting or the general one.
+     * @param general whether the general setting is on; @param guardFile name of the guard in inventories
+     */
+    demands: (siteIds: readonly number[], general: boolean, guardFile: string) =>
+      db.all<BackupDemand>(
+        `SELECT d.site_id, b.id AS backup_id, b.started_at, g.hello ->> '$.guard' AS guard,
+           coalesce(g.present, 0) > 0 OR EXISTS (SELECT 1 FROM site_extension e JOIN package p ON p.id = e.package_id
+             WHERE e.site_id = d.site_id AND e.kind = 0 AND p.slug = ?3) AS guarded
+         FROM site_detail d LEFT JOIN site_guard g ON g.site_id = d.site_id
+           LEFT JOIN backup b ON b.id = (SELECT id FROM backup WHERE site_id = d.site_id AND state = 'done'
+             AND coalesce(checked, 'sound') = 'sound' ORDER BY started_at DESC LIMIT 1)
+         WHERE d.site_id IN (SELECT value FROM json_each(?1))
+           AND (d.backup_before_upgrade = 1 OR d.backup_before_upgrade = 2 AND ?2)`,
+        [JSON.stringify(siteIds), general ? 1 : 0, guardFile],
       ),
 
     /** All complete ones, briefly. */

@@ -35,6 +35,8 @@ CREATE TABLE update_run_item (
   message TEXT NOT NULL DEFAULT '',
   -- Of safe_change, if it is an item of a safe update.
   change_id TEXT NOT NULL,
+  -- The backup of the site that had to be there first; NULL = none had to.
+  backup_id TEXT,
   finished_at INTEGER,
   PRIMARY KEY (run_id, site_id, type, slug)
 ) WITHOUT ROWID;

@@ -45,6 +45,8 @@ export interface RunItem {
   code: string;
   message: string;
   change_id: string;
+  /** The backup that was there before it; null = none was asked for. */
+  backup_id?: string | null;
 }
 
 export interface RunItemRow extends Row, RunItem {
@@ -156,7 +158,7 @@ export function createUpdateRuns(db: Db, aside: Reads) {
     async plan(runId: string, siteId: number, items: readonly RunItem[], now: number): Promise<void> {
       // What became of an item earlier in the run stays, unless it is tried again.
       const again = `state = excluded.state, code = '', message = '', finished_at = NULL, old_version = excluded.old_version,
-        new_version = excluded.new_version, protection = excluded.protection, change_id = excluded.change_id
+        new_version = excluded.new_version, protection = excluded.protection, change_id = excluded.change_id, backup_id = excluded.backup_id
         WHERE excluded.state <> 'skipped'`;
       await db.batch([upsert(runId, siteId, items, now, again)]);
     },
@@ -396,9 +398,9 @@ export function createUpdateRuns(db: Db, aside: Reads) {
 function upsert(runId: string, siteId: number, items: readonly RunItem[], now: number, conflict: string): Statement {
   return sql(
     `INSERT INTO update_run_item AS i (run_id, site_id, type, slug, name, old_version, new_version, protection, state, code, message,
-       change_id, finished_at)
+       change_id, backup_id, finished_at)
      SELECT ?1, ?2, value ->> 'type', value ->> 'slug', value ->> 'name', value ->> 'old_version', value ->> 'new_version',
-       value ->> 'protection', value ->> 'state', value ->> 'code', value ->> 'message', value ->> 'change_id',
+       value ->> 'protection', value ->> 'state', value ->> 'code', value ->> 'message', value ->> 'change_id', value ->> 'backup_id',
        CASE WHEN value ->> 'state' IN ${OPEN} THEN NULL ELSE ?4 END
      FROM json_each(?3) WHERE true
      ON CONFLICT (run_id, site_id, type, slug) DO UPDATE SET ${conflict}`,

@@ -70,6 +70,7 @@ const REASONS: Readonly<Record<string, string>> = {
   excluded_tag: 'on sites with an excluded tag',
   excluded_client: 'on sites of an excluded client',
   version_quarantined: 'whose version is quarantined',
+  backup_required: 'on sites that have no recent backup and cannot be backed up',
   requirement_missing: 'beyond the PHP or WordPress of the site',
   [AWAITS_WORDPRESS]: 'whose site first gets the WordPress that it needs by this plan',
   site_suspended: 'on suspended sites',

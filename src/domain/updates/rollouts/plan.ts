@@ -17,7 +17,7 @@ import { turnForEach } from '../../../runtime/turns.js';
 import type { PlanItem, PlanRow } from '../../../store/rollouts/plans.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import { chooseSites } from '../../actions/run-on-sites.js';
-import { sentences } from '../../common/question.js';
+import { counted, sentences } from '../../common/question.js';
 import type { Ctx } from '../../context.js';
 import { slugForms } from '../../extensions/names.js';
 import { limitsOf, narrowingOf, narrowSites, requireOwners, withinLimits } from '../../extensions/offer-filters.js';
@@ -26,6 +26,7 @@ import { WEEKDAYS } from '../../monitoring/windows.js';
 import { resolveSites } from '../../sites/resolve.js';
 import { allSites } from '../../sites/sites.js';
 import { fixesOf } from '../../vulnerabilities/fixes.js';
+import { backupsAhead, needsBackup, REQUIRED } from '../backup-first.js';
 import { usableSites } from '../preview.js';
 import { releasedAmong, releasedWords } from '../released.js';
 import { awaitsCore, coreBySite, isBeyond, MISSING } from '../requirements.js';
@@ -120,11 +121,13 @@ interface Drawn {
   canaries: string;
   /** What is known of versions that were quarantined before. */
   released: readonly string[];
+  /** Sites of which a backup is made first. */
+  backups: number;
 }
 
 async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
   const rules = rulesOf(input);
-  const { offers, left, ages, down, guarded, elsewhere, clientOf } = await chosenOffers(ctx, input);
+  const { offers, left, ages, down, guarded, elsewhere, clientOf, backups } = await chosenOffers(ctx, input);
   const { waves, canaries } = await wavesOf(ctx, input, offers, down, guarded);
   const waveOf = new Map(waves.flatMap((ids, at) => ids.map((id) => [id, at + 1] as const)));
   const planned = offers.map((offer) => {
@@ -139,7 +142,7 @@ async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
   const released = await releasedAmong(ctx, planned);
   const items: Planned[] = withRisks(planned, { down, elsewhere, before: keysOf(released) });
   items.sort((a, b) => a.wave - b.wave || a.site_id - b.site_id || a.type - b.type || (a.slug < b.slug ? -1 : 1));
-  return { rules, items, left, canaries, clientOf, released: releasedWords(released) };
+  return { rules, items, left, canaries, clientOf, released: releasedWords(released), backups };
 }
 
 /** Throws as planning would for what names nothing, and for what contradicts itself. */
@@ -218,7 +221,14 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     if (input.minimum_age_days > 0 && age === null) return 'age_unknown';
     return age !== null && age < input.minimum_age_days ? 'too_young' : undefined;
   };
-  const why = found.map(reasonOf);
+  const first = found.map(reasonOf);
+  const backups = await backupsAhead(
+    ctx,
+    found.filter((_, at) => first[at] === undefined),
+  );
+  const why = found.map((offer, at) =>
+    first[at] === undefined && needsBackup(offer) && backups.refused.has(offer.site_id) ? reason(REQUIRED) : first[at],
+  );
   const offers = found.filter((_, at) => why[at] === undefined);
   const cores = coreBySite(offers);
   const left: LeftOut[] = selection.errors.map(({ site_id, code }) => {
@@ -233,7 +243,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   for (const offer of ignored) if (fits(offer)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
   const elsewhere = keysOf(held);
   const clientOf = new Map(sites.map(({ id, client_id }) => [id, client_id]));
-  return { offers, left, ages, down, guarded, elsewhere, clientOf };
+  return { offers, left, ages, down, guarded, elsewhere, clientOf, backups: backups.made.size };
 }
 
 /** By id the sites that are to be left out, and by what. Throws for a site, tag or client that there is not. */
@@ -372,7 +382,7 @@ async function kept(ctx: Ctx, rules: Rules, items: readonly PlanItem[]): Promise
   return plan;
 }
 
-function planView({ rules, items, left, canaries, released }: Drawn) {
+function planView({ rules, items, left, canaries, released, backups }: Drawn) {
   const protection = protectionCounts(items);
   const sites = distinct(items);
   const versions = groupBy(items, versionKey);
@@ -406,6 +416,7 @@ function planView({ rules, items, left, canaries, released }: Drawn) {
         ]),
     protectionWords(protection),
     risksWords(risks),
+    backups > 0 && `A backup of ${counted(backups, 'site')} is made first.`,
     ...released,
     leftOutWords(left_out),
     'Nothing was changed.',

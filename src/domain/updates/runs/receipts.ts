@@ -76,6 +76,7 @@ function itemOf({ type, slug, name, old_version, new_version, state, protection,
     findings: [...seen, ...suspect],
     rolled_back_by: by,
     change_id: row.change_id,
+    ...(row.backup_id == null ? {} : { backup_id: row.backup_id }),
   };
 }
 

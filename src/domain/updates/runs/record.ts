@@ -9,6 +9,7 @@ import type { RunItem, RunItemState, ToldRunItem } from '../../../store/updates/
 import type { JobHandler } from '../../actions/handler.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, siteCallError } from '../../sites/load.js';
+import { type BackupFirst, needsBackup } from '../backup-first.js';
 import type { UpdateParams } from '../params.js';
 import type { Plan } from '../plan.js';
 import { type Applied, type ApplyError, type ApplyResult, UPDATE_TYPES, type UpdateType } from '../results.js';
@@ -19,6 +20,7 @@ import { writeReceipt } from './receipts.js';
 const LEFT: readonly string[] = [
   'svc_version_quarantined',
   'svc_requirement_missing',
+  'svc_backup_required',
   'svc_update_unprotected',
   'svc_no_updates',
   'svc_snapshot_refused',
@@ -117,20 +119,21 @@ function stateOf({ code, unknown }: ApplyError): RunItemState {
 
 /**
  * Records what is about to be updated on a site, and what is left as it is.
- * @param first the type that is sent now
+ * @param first the type that is sent now; @param backup the one that was seen to first
  */
 export async function recordPlan(
   ctx: Ctx,
   { site }: LoadedSite,
   { steps, refused }: Plan,
-  first?: UpdateType,
+  { first, backup }: { first?: UpdateType | undefined; backup: BackupFirst },
 ): Promise<void> {
   const { store, run_id } = ctx;
   if (run_id === '') return;
   const planned = steps.map(({ offer, type, protection }) => {
     const { slug, name, current_version: old_version, new_version } = offer;
     const item = { type, slug, name, old_version, new_version, protection };
-    return entryOf(run_id, site.id, item, type === first ? 'updating' : 'queued', { code: '', message: '' });
+    const entry = entryOf(run_id, site.id, item, type === first ? 'updating' : 'queued', { code: '', message: '' });
+    return { ...entry, backup_id: needsBackup(offer) ? backup.backup_id : null };
   });
   const left = refused.map((error) =>
     entryOf(run_id, site.id, { type: error.type, slug: error.slug }, 'skipped', error),

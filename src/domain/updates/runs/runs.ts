@@ -156,6 +156,7 @@ function itemOf(row: ToldRunItem, now: number): Item {
     new_version: row.new_version,
     protection: row.protection,
     change_id: row.change_id,
+    ...(row.backup_id == null ? {} : { backup_id: row.backup_id }),
     ...rollBackMember(row, now),
     ...(code === '' ? {} : { code }),
     ...(row.message === '' ? {} : { message: short(row.message) }),

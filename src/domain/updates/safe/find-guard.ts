@@ -16,6 +16,9 @@ import {
 /** The must-use plugin's name in inventories. */
 export const GUARD_FILE = 'sitefleet-guard.php';
 
+/** The first guard that answers for the plugin for backups. */
+export const FIRST_WITH_BACKUPS = '1.7.0';
+
 /**
  * Throws unless the site may be asked: not suspended, not disconnected. One that was down at its last check may be
  * asked: repairing such a site is what the guard is for.

@@ -4,18 +4,28 @@ import type { safeUpdate } from '../../../../schemas/safety.js';
 import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Protection } from '../../../store/safety/changes.js';
+import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Begin } from '../../actions/handler.js';
 import type { Ctx } from '../../context.js';
 import { guidanceFor } from '../../guidance/guidance.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
 import { inspectSite } from '../after-update.js';
+import { allowedBy, type BackupFirst, backUpFirst, backupAhead, backupNotice } from '../backup-first.js';
 import { checkedOf } from '../checked.js';
 import { emitDeactivated, emitUpdated } from '../finish.js';
 import { outcomeOfUpdates } from '../outcome.js';
 import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Plan, planUpdates, refusal } from '../plan.js';
-import { type Applied, type ApplyError, failed, type Look, TYPE_GROUPS, type TypeGroup } from '../results.js';
+import {
+  type Applied,
+  type ApplyError,
+  failed,
+  isGuardable,
+  type Look,
+  TYPE_GROUPS,
+  type TypeGroup,
+} from '../results.js';
 import { plannedOffers } from '../rollouts/turn.js';
 import { runMember, updateOn } from '../runs/call.js';
 import { onlyFailed } from '../runs/failed-items.js';
@@ -81,8 +91,13 @@ export async function updateSafely(
   begin?: Begin,
 ): Promise<SafeUpdateResult> {
   requireWritable(target);
+  const { offers } = await offersOf(ctx, target, params);
+  // What is never rolled back is left as it is anyway where more is asked for.
+  const least = params.safe.least_protection;
+  const meant = least === 'none' ? offers : offers.filter(({ type }) => isGuardable(type));
+  const backup = await backUpFirst(ctx, target, meant, begin);
   return ctx.locks.exclusive(target.site.id, ctx.signal, (held) =>
-    update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, { dryRun: false, begin }),
+    update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, { backup, begin }),
   );
 }
 
@@ -92,7 +107,7 @@ async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams
   const signal = AbortSignal.any([ctx.signal, limit.signal]);
   try {
     return await ctx.locks.exclusive(target.site.id, signal, (held) =>
-      update({ ...ctx, signal: AbortSignal.any([signal, held]) }, target, params, { dryRun: true }),
+      update({ ...ctx, signal: AbortSignal.any([signal, held]) }, target, params, { backup: null }),
     );
   } catch (error) {
     if (!limit.signal.aborted || ctx.signal.aborted) throw error;
@@ -110,14 +125,18 @@ async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams
   }
 }
 
+/** @param backup what was seen to first; null = only plan */
 async function update(
   ctx: Ctx,
   target: LoadedSite,
   params: SafeUpdateParams,
-  { dryRun, begin }: { dryRun: boolean; begin?: Begin | undefined },
+  { backup: seenTo, begin }: { backup: BackupFirst | null; begin?: Begin | undefined },
 ): Promise<SafeUpdateResult> {
   const { on_suspect, paths } = params.safe;
-  const plan = await planOf(ctx, target, params);
+  const dryRun = seenTo === null;
+  const whole = await planOf(ctx, target, params);
+  const backup = seenTo ?? (await backupAhead(ctx, target, whole));
+  const plan = allowedBy(backup, target, whole);
   // A guard that could not be asked in time would look like no protection.
   ctx.signal.throwIfAborted();
   const planned = plan.steps.map(({ offer, type, protection }) => ({
@@ -136,13 +155,13 @@ async function update(
     updated: [],
     suspects: [],
     errors: plan.refused,
-    notices: noticesOf(planned, plan.open?.hello.multisite === true),
+    notices: [...noticesOf(planned, plan.open?.hello.multisite === true), ...backupNotice(backup, plan)],
   };
   if (dryRun) return guided(ctx, answer);
   if (plan.steps.length === 0) return answer;
   const work: BegunUpdates = { offers: plan.steps.map(({ offer }) => offer) };
   begin?.(work);
-  await recordPlan(ctx, target, plan);
+  await recordPlan(ctx, target, plan, { backup });
   const result = await runSafely(ctx, target, plan.steps, { on_suspect, paths }, plan.open?.guard ?? null);
   const interrupted = result.interrupted === true;
   if (interrupted) emitUpdated(ctx, result.updated);
@@ -170,21 +189,27 @@ async function guided(ctx: Ctx, answer: SafeUpdateAnswer): Promise<SafeUpdateAns
 
 /** Plans the update. Asks the guard and the archive, changes nothing. */
 async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<Plan> {
+  const { offers, refused } = await offersOf(ctx, target, params);
+  const plan = await planUpdates(ctx, target, offers, params.safe.least_protection);
+  return { ...plan, refused: [...plan.refused, ...refused] };
+}
+
+/** The updates that are meant, and why what was named is not among them. */
+async function offersOf(
+  ctx: Ctx,
+  target: LoadedSite,
+  params: SafeUpdateParams,
+): Promise<{ offers: FleetOffer[]; refused: ApplyError[] }> {
   const { types, specific_items: named, rollout } = params;
-  if (rollout !== undefined) {
-    const { offers, refused } = await plannedOffers(ctx, target, rollout);
-    const plan = await planUpdates(ctx, target, offers, params.safe.least_protection);
-    return { ...plan, refused: [...refused, ...plan.refused] };
-  }
+  if (rollout !== undefined) return plannedOffers(ctx, target, rollout);
   const wanted = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
     ({ slug }) => named.length === 0 || named.includes(slug),
   );
   const offers = await onlyFailed(ctx, params, wanted, target.site.id);
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
-  const plan = await planUpdates(ctx, target, offers, params.safe.least_protection);
   const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
   const unknown = missing.map((slug) => refusal(target, { type: 1, slug }, 'svc_no_updates', nothing));
-  return { ...plan, refused: [...plan.refused, ...unknown] };
+  return { offers, refused: unknown };
 }
 
 function noticesOf(planned: readonly { protection: Protection }[], network: boolean): string[] {

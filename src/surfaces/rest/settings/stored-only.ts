@@ -1,8 +1,5 @@
 /** The part of a change message about settings that are stored but have no effect here. */
 
-const NO_BACKUP =
-  'WARNING: no backup is made or requested before updates. backup_before_upgrade has no effect here: make backups by other means.';
-
 /**
  * Appends to `message` which of the sent fields are stored only.
  * @param sent the parsed fields; @param notes by field, the reason why it has no effect
@@ -14,6 +11,5 @@ export function changedMessage(
 ): string {
   const idle = Object.keys(notes).filter((name) => sent[name] !== undefined);
   if (idle.length === 0) return message;
-  const text = `${message} Stored only, with no effect here: ${idle.join(', ')} (meta.notes has the reasons).`;
-  return idle.includes('backup_before_upgrade') && sent.backup_before_upgrade ? `${text} ${NO_BACKUP}` : text;
+  return `${message} Stored only, with no effect here: ${idle.join(', ')} (meta.notes has the reasons).`;
 }

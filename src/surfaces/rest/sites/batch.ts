@@ -24,7 +24,7 @@ import { errorInRoutes } from '../route-names.js';
 import { errorDataShape } from '../schemas/records.js';
 import { parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
-import { applyEdit, editAnswer, editSiteFields } from './edit.js';
+import { applyEdit, editSiteFields } from './edit.js';
 import { siteOf } from './references.js';
 
 /** Maximum number of items in one call, over all groups. */
@@ -187,8 +187,7 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
     run: async (ctx, item) => {
       const { id, ...edit } = parseFields(editItem(), item, editNaming());
       const site = await applyEdit(ctx, await siteOfItem(ctx, id), edit);
-      const { message, meta } = editAnswer(edit);
-      return { id: site.id, ...(meta === undefined ? {} : { message }) };
+      return { id: site.id };
     },
   },
   delete: {

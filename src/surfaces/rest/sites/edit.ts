@@ -11,7 +11,6 @@ import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { invalidParam } from '../parameter-errors.js';
 import { cleared, csv, flag, ids, int, int01, text } from '../params.js';
-import { changedMessage } from '../settings/stored-only.js';
 import { linkInRestWords } from './add.js';
 
 const threeWay = (what: string) =>
@@ -41,7 +40,7 @@ export const editSiteFields = once(() => ({
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional().describe('0 lifts a suspension and reconnects the site if needed.'),
   automatic_update: off().describe('Automatic updates of the general settings on this site.'),
-  backup_before_upgrade: threeWay('Refuse updates without a recent backup (stored only, no effect)'),
+  backup_before_upgrade: threeWay('Update only with a recent backup, which is made first where it can be'),
   ignore_core_updates: off(),
   ignore_plugin_updates: off(),
   ignore_theme_updates: off(),
@@ -55,20 +54,6 @@ export const editSiteFields = once(() => ({
     .optional()
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),
 }));
-
-/** Settings that are stored for other programs and have no effect here, with the reason. */
-const IDLE = {
-  backup_before_upgrade:
-    'Stored, but without effect: the child plugin offers no backups that this service could start or look up.',
-} as const;
-
-/** Message and `meta.notes` of an edit, which name the sent settings that have no effect here. */
-export function editAnswer(params: EditSiteParams) {
-  const sent = Object.entries(IDLE).filter(([name]) => params[name as keyof typeof IDLE] !== undefined);
-  const notes = Object.fromEntries(sent);
-  const message = changedMessage('The site was changed.', params, notes);
-  return sent.length === 0 ? { message } : { message, meta: { notes } };
-}
 
 const editSiteParams = once(() => z.object(editSiteFields()));
 export type EditSiteParams = z.output<ReturnType<typeof editSiteParams>>;

@@ -30,7 +30,7 @@ import {
 } from '../schemas/records.js';
 import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
-import { applyEdit, editAnswer, editSiteFields } from './edit.js';
+import { applyEdit, editSiteFields } from './edit.js';
 import { siteExtensions } from './extensions.js';
 import { removedSite, simpleSite, siteOf, siteRoute } from './references.js';
 
@@ -88,15 +88,11 @@ export const site: readonly Route[] = [
       writtenOf(siteShape()).extend({
         group_updated: z.boolean().optional(),
         group_message: z.string().optional(),
-        meta: z
-          .object({ notes: z.record(z.string()) })
-          .optional()
-          .describe('Fields sent that have no effect here, and why.'),
       }),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const changed = await applyEdit(ctx, await siteOf(ctx, id_or_domain), params);
       return {
-        ...editAnswer(params),
+        message: 'The site was changed.',
         data: await siteRecord(ctx, changed),
         ...(params.groupids === undefined ? {} : { group_updated: true, group_message: 'The tags were replaced.' }),
       };
