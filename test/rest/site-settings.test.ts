@@ -50,14 +50,6 @@ it('a server that is older than the lowest TLS version is not spoken to', async 
   expect(tooNew.failure?.advice).not.toMatch(/certificate/);
 });
 
-it('settings that do nothing here say so', async () => {
-  const { body } = await edit({ automatic_update: 1, backup_before_upgrade: 1 });
-  expect(Object.keys(body.meta.notes)).toEqual(['backup_before_upgrade']);
-  expect(body.message).toContain('Stored only, with no effect here: backup_before_upgrade');
-  expect(body.message).toContain('WARNING: no backup is made');
-  expect((await edit({ healththreshold: 80 })).body.meta).toBeUndefined();
-});
-
 it('a name is one line without addresses, as in the operations', async () => {
   expect((await edit({ name: ' My <b>shop</b> https://x.example \n here ' })).body.data.name).toBe(
     'My <b>shop</b> x.example here',

@@ -25,7 +25,8 @@ export async function backUpBeforeChange(ctx: Ctx, siteId: number, since: number
       return (await backUpSite(own, await loadSite(ctx, siteId))).backup_id;
     } catch (error) {
       const isTaken = error instanceof ServiceError && error.code === 'svc_backup_running';
-      if (!isTaken || tries === TRIES || (await siteBackups.running(siteId)) === undefined) throw error;
+      // A restore that has not ended is waiting for a person.
+      if (!isTaken || tries === TRIES || (await siteBackups.restore(siteId)) !== undefined) throw error;
     }
   }
 }

@@ -70,7 +70,7 @@ function refusedWords(lacks: string, why: string): string {
   return `${lacks} None could be made. ${why} ${WAY_OUT}`;
 }
 
-const WAY_OUT = 'Without one it is updated once backup_before_upgrade of the site is 0.';
+const WAY_OUT = 'To update it without one, set its backup_before_upgrade to 0.';
 
 /** What `backUpFirst` would come to, as far as is known without contacting the site. */
 export async function backupAhead(ctx: Ctx, { site }: LoadedSite, { steps }: Plan): Promise<BackupFirst> {
