@@ -187,6 +187,22 @@ describe('a site that cannot be backed up', () => {
     expect(items).toMatchObject([{ site_id: BARE, type: 'site', code: 'svc_backup_required' }]);
   });
 
+  it('is left out of the plan of the page, with the reason, and of what that counts', async () => {
+    site(BARE).state.translations = [translation];
+    await call('sync-sites', { site_ids_or_domains: [BARE] });
+    await setAll(1);
+    const { body } = await rest.rest('GET /fleet/updates/plan?per_page=50');
+    expect(body.totals).toMatchObject({ sites: SITES, plugins: (SITES - 1) * OFFERS, translations: 1 });
+    const needs = (id: number) => {
+      const row = body.data.find(({ site_id }: Answer) => site_id === id);
+      return row.cells.map((cell: Answer) => [body.items[cell.item].type, cell.needs]);
+    };
+    expect(needs(1)).toEqual(Array(OFFERS).fill(['plugin', null]));
+    expect(needs(BARE).sort()).toEqual([...Array(OFFERS).fill(['plugin', 'a recent backup']), ['translation', null]]);
+    const answer = await sendRest('POST /updates/update');
+    expect(answer.body.summary.total_updated).toBe((SITES - 1) * OFFERS + 1);
+  });
+
   it('is 409 where one site is meant', async () => {
     await setAll(1);
     site(BARE).state.wpUpdate = '98.0';

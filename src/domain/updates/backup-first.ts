@@ -39,9 +39,9 @@ type Standing =
   /** None can be made: its updates are refused, with this sentence. */
   | { refused: string };
 
-/** How those of the sites stand that must have a backup; the others are absent. No site is contacted. */
-async function standingsOf(ctx: Ctx, siteIds: readonly number[]): Promise<Map<number, Standing>> {
-  if (siteIds.length === 0) return new Map();
+/** How those of the sites, null = of all, stand that must have a backup; the others are absent. No site is contacted. */
+async function standingsOf(ctx: Ctx, siteIds: readonly number[] | null): Promise<Map<number, Standing>> {
+  if (siteIds?.length === 0) return new Map();
   const { backup_before_upgrade: on, backup_before_upgrade_days: days } = await groupValues(ctx, 'general');
   const demands = await ctx.store.siteBackups.demands(siteIds, on === 1, GUARD_FILE);
   const now = ctx.clock.now();
@@ -71,6 +71,11 @@ function refusedWords(lacks: string, why: string): string {
 }
 
 const WAY_OUT = 'To update it without one, set its backup_before_upgrade to 0.';
+
+/** Sites on which only translations are updated, as they have no recent backup and cannot be backed up. */
+export async function sitesWithoutBackup(ctx: Ctx): Promise<number[]> {
+  return [...(await standingsOf(ctx, null))].flatMap(([id, standing]) => ('refused' in standing ? [id] : []));
+}
 
 /** What `backUpFirst` would come to, as far as is known without contacting the site. */
 export async function backupAhead(ctx: Ctx, { site }: LoadedSite, { steps }: Plan): Promise<BackupFirst> {

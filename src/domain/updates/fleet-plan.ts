@@ -5,6 +5,7 @@ import type { PlanWindow } from '../../store/updates/plan.js';
 import type { Ctx } from '../context.js';
 import { NO_NARROWING, narrowingOf, type UpdateFilters } from '../extensions/offer-filters.js';
 import { isOutdated } from '../sites/load.js';
+import { needsBackup, sitesWithoutBackup } from './backup-first.js';
 import { usableSites } from './preview.js';
 import { UPDATE_TYPES } from './results.js';
 
@@ -12,8 +13,9 @@ import { UPDATE_TYPES } from './results.js';
 export async function updatePlan(ctx: Ctx, types: readonly number[], filters: UpdateFilters, window: PlanWindow) {
   const { updatePlans, fleetOffers } = ctx.store;
   const narrowing = (await narrowingOf(ctx, filters)) ?? NO_NARROWING;
-  const outdated = (await updatePlans.childVersions()).filter(isOutdated);
-  const found = await updatePlans.window({ types, narrowing, outdated }, window);
+  const [versions, refused] = await Promise.all([updatePlans.childVersions(), sitesWithoutBackup(ctx)]);
+  const found = await updatePlans.window({ types, narrowing, outdated: versions.filter(isOutdated), refused }, window);
+  const unsafe = new Set(refused);
   const [names, { errors }] = await Promise.all([
     fleetOffers.names(found.items, { types: [], levels: [], search: '' }),
     usableSites(
@@ -51,7 +53,7 @@ export async function updatePlan(ctx: Ctx, types: readonly number[], filters: Up
           level: levelName(level),
           quarantined: quarantined === 1,
           quarantined_elsewhere: elsewhere === 1,
-          needs: needs || null,
+          needs: needs || (needsBackup({ type }) && unsafe.has(site.site_id) ? 'a recent backup' : null),
         })),
     })),
   };

@@ -115,10 +115,10 @@ export function createSiteBackups(db: Db, plain: Db) {
       ),
 
     /**
-     * Those of these sites that must have a backup before updates, by their own setting or the general one.
+     * Those of these sites, null = of all, that must have a backup before updates, by their own setting or the general one.
      * @param general whether the general setting is on; @param guardFile name of the guard in inventories
      */
-    demands: (siteIds: readonly number[], general: boolean, guardFile: string) =>
+    demands: (siteIds: readonly number[] | null, general: boolean, guardFile: string) =>
       db.all<BackupDemand>(
         `SELECT d.site_id, b.id AS backup_id, b.started_at, g.hello ->> '$.guard' AS guard,
            coalesce(g.present, 0) > 0 OR EXISTS (SELECT 1 FROM site_extension e JOIN package p ON p.id = e.package_id
@@ -126,9 +126,9 @@ export function createSiteBackups(db: Db, plain: Db) {
          FROM site_detail d LEFT JOIN site_guard g ON g.site_id = d.site_id
            LEFT JOIN backup b ON b.id = (SELECT id FROM backup WHERE site_id = d.site_id AND state = 'done'
              AND coalesce(checked, 'sound') = 'sound' ORDER BY started_at DESC LIMIT 1)
-         WHERE d.site_id IN (SELECT value FROM json_each(?1))
+         WHERE (?1 IS NULL OR d.site_id IN (SELECT value FROM json_each(?1)))
            AND (d.backup_before_upgrade = 1 OR d.backup_before_upgrade = 2 AND ?2)`,
-        [JSON.stringify(siteIds), general ? 1 : 0, guardFile],
+        [siteIds === null ? null : JSON.stringify(siteIds), general ? 1 : 0, guardFile],
       ),
 
     /** All complete ones, briefly. */

@@ -6,7 +6,7 @@
 
 import type { Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type Fragment, IN, offset } from '../driver/sql-fragments.js';
+import { type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { ON_OFFER, WANTED } from '../sites/ignored-updates.js';
 import { TYPE } from '../sites/inventory-rows.js';
@@ -15,6 +15,8 @@ import { type NarrowedQuery, narrowedCondition } from './filters.js';
 interface PlanQuery extends Pick<NarrowedQuery, 'narrowing' | 'types'> {
   /** Versions of the child plugin that take no updates. */
   outdated: readonly string[];
+  /** Sites on which only translations are applied. */
+  refused: readonly number[];
 }
 
 interface PlanItem extends Row {
@@ -73,17 +75,25 @@ const USABLE = `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id
   WHERE s.suspended = 0 AND s.disconnected = 0 AND d.on_trial = 0 AND d.child_version NOT ${IN}`;
 const APPLIED = `${ON_OFFER} AND u.needs = ''`;
 const HELD = 'u.ignored = 2';
+/** Of a site of `refused`, and no translation. The plus leaves the order of reading to the index that covers it. */
+const refusedAmong = ({ refused }: PlanQuery) =>
+  fragment(`(u.type <> ${TYPE.translation} AND +u.site_id ${IN})`, idList(refused));
 const NEEDY = `${ON_OFFER} AND u.needs <> ''`;
 /** Whether its monitor, or the last look at it, found a site `s` down. */
 export const DOWN =
   's.unreached > 0 OR EXISTS (SELECT 1 FROM incident i WHERE i.site_id = s.id AND i.ended_at IS NULL)';
 
 export function createUpdatePlans(db: Reads) {
+  async function appliedCondition(query: PlanQuery): Promise<Fragment> {
+    return join([await narrowedCondition(db, query, APPLIED), fragment(' AND NOT '), refusedAmong(query)]);
+  }
+
   /** All items, with WordPress first, then those on most sites. */
   async function itemsOf(query: PlanQuery): Promise<PlanItem[]> {
     const outdated = JSON.stringify(query.outdated);
-    const offered = await narrowedCondition(db, query, APPLIED);
+    const offered = await appliedCondition(query);
     const [held, needy] = [await narrowedCondition(db, query, HELD), await narrowedCondition(db, query, NEEDY)];
+    const refused = join([await narrowedCondition(db, query, APPLIED), fragment(' AND '), refusedAmong(query)]);
     // Read in the order of a covering index, which the plus leaves to SQLite: by site, all rows would be sorted.
     return db.all<PlanItem>(
       `SELECT type, slug, max(name) AS name, max(level) AS level, sum(sites) AS sites, sum(major) AS major, sum(quarantined) AS quarantined FROM (
@@ -94,14 +104,16 @@ export function createUpdatePlans(db: Reads) {
          SELECT u.type, u.slug, max(u.name), NULL, 0, 0, count(*) FROM site_update u WHERE ${held.text} AND u.site_id IN (${SHOWN}) GROUP BY 1, 2
          UNION ALL
          SELECT u.type, u.slug, max(u.name), NULL, 0, 0, 0 FROM site_update u WHERE ${needy.text} AND u.site_id IN (${SHOWN}) GROUP BY 1, 2
+         UNION ALL
+         SELECT u.type, u.slug, max(u.name), NULL, 0, 0, 0 FROM site_update u WHERE ${refused.text} AND u.site_id IN (${SHOWN}) GROUP BY 1, 2
        ) GROUP BY type, slug ORDER BY type <> ${TYPE.core}, type = ${TYPE.translation}, sites DESC, slug`,
-      [outdated, outdated, outdated, ...offered.args, ...held.args, ...needy.args],
+      [outdated, outdated, outdated, ...offered.args, ...held.args, ...needy.args, ...refused.args],
     );
   }
 
   async function sitesOf(query: PlanQuery, page: number, perPage: number) {
     const any = await narrowedCondition(db, query, WANTED);
-    const offered = await narrowedCondition(db, query, APPLIED);
+    const offered = await appliedCondition(query);
     const has = ({ text }: Fragment, more = '') =>
       `EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${text}${more})`;
     const usable = `s.id IN (${USABLE})`;
