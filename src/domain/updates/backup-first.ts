@@ -155,19 +155,21 @@ export async function backUpFirst(
   begin?: Begin,
 ): Promise<BackupFirst> {
   const { id } = target.site;
-  if (!offers.some(needsBackup)) return NOT_ASKED;
   const standing = (await standingsOf(ctx, [id])).get(id);
   if (standing === undefined) return NOT_ASKED;
   if ('backup_id' in standing) return { backup_id: standing.backup_id, refused: null };
   // For what is left as it is anyway none is made.
   const { passed } = await splitQuarantined(ctx, id, offers);
   const meant = passed.filter((offer) => needsBackup(offer) && !isBeyond(offer));
-  if (meant.length === 0) return NOT_ASKED;
+  if (meant.length === 0) return { backup_id: null, refused: SINCE };
   const refused = 'refused' in standing ? standing.refused : await made(ctx, id, standing, begin);
   if (typeof refused !== 'string') return refused;
   if (meant.length === offers.length) throw new ServiceError(REQUIRED, refused, { data: { site_id: id } });
   return { backup_id: null, refused };
 }
+
+/** Of what another sync or a lifted quarantine has added by the time that the site is updated. */
+const SINCE = 'It can be updated only since the run began, which had no need of a backup: run it again.';
 
 /** Makes one; a sentence = it could not be made. */
 async function made(
