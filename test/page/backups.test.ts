@@ -1,4 +1,4 @@
-/** The backups of a site on the page: made, compared, verified, and restored after the plan was shown. */
+/** Backups on the page: of a site, made, compared, verified, and restored after the plan was shown; and of the fleet. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const dialog = () => page.getByRole('dialog');
 describe('backups on the page', needs('chromium'), () => {
   beforeAll(async () => {
     app = await safetyApp({
-      sites: 1,
+      sites: 3,
       pageFolder: await builtPage(),
       config: { site_backup_dir: join(tempFolder('page-backups'), 'repository') },
     });
@@ -107,5 +107,30 @@ describe('backups on the page', needs('chromium'), () => {
     expect(await reader.getByRole('link', { name: 'Download' }).count()).toBe(0);
     expect(await reader.getByRole('button', { name: 'What changed' }).count()).toBe(2);
     await reader.context().close();
+  });
+
+  it('of the fleet: which sites have none, and how often they are made', async () => {
+    await page.goto(`${served.url}/backups`);
+    await page.getByText('1 of 3 sites have a backup').waitFor();
+    await page.getByText('Sites are not backed up on schedule.').waitFor();
+    const nameOf = (index: number) => app.fleet.site(index).name;
+    const shown = () => rows().locator('th a').allTextContents();
+    await expect.poll(shown).toEqual([nameOf(1), nameOf(2), nameOf(0)]);
+    await page.getByRole('link', { name: 'Without a backup 2' }).click();
+    await expect.poll(shown).toEqual([nameOf(1), nameOf(2)]);
+    expect(await rows().nth(0).textContent()).toContain('No backup');
+
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await dialog().getByLabel('How often').selectOption('weekly');
+    await dialog().getByLabel('Hour').selectOption('04:00');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('listitem').filter({ hasText: 'All sites: weekly after 04:00' }).waitFor();
+    const { schedule } = await app.call('list-backups', {});
+    expect(schedule.rules).toMatchObject([{ tag_id: null, site_id: null, every: 'weekly', hour: 4 }]);
+
+    await rows().nth(0).getByRole('link').click();
+    await page.getByRole('heading', { name: nameOf(1), level: 1 }).waitFor();
+    expect(page.url()).toContain('tab=backups');
   });
 });

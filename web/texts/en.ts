@@ -11,7 +11,6 @@ const changesOf = (added: number, changed: number, removed: number) =>
     ...(removed > 0 ? [`${removed} removed`] : []),
   ].join(', ') || 'none';
 
-const counted = (what: string, count: string | undefined) => (count === undefined ? what : `${what} (${count})`);
 const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 
 export const en = {
@@ -1000,12 +999,12 @@ export const en = {
     about: (having: number, sites: number) =>
       `${having.toLocaleString('en')} of ${plural(sites, 'site has', 'sites have')} a backup`,
     lacking: {
-      label: 'Show',
-      all: 'All sites',
-      any: (count?: string) => counted('Without a backup', count),
-      recent: (count?: string) => counted('Without one of the last 7 days', count),
-      success: (count?: string) => counted('The last one failed', count),
-      proof: (count?: string) => counted('Not proven for 35 days', count),
+      label: 'Which sites',
+      all: 'All',
+      any: 'Without a backup',
+      recent: 'None for 7 days',
+      success: 'Last one failed',
+      proof: 'Not proven for 35 days',
     },
     site: 'Site',
     newest: 'Newest backup',
@@ -1022,7 +1021,7 @@ export const en = {
     lastProven: 'Last proven',
     results: { proven: 'Proven', failed: 'Failed', could_not_verify: 'Could not be verified' },
     schedule: 'Schedule',
-    setSchedule: 'Set',
+    setSchedule: 'Change',
     noSchedule: 'Sites are not backed up on schedule.',
     rule: (place: string | null) => (place === null ? 'All sites:' : `${place}:`),
     every: {

@@ -16,6 +16,7 @@ import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
+import { Subtabs } from '../parts/subtabs.js';
 import { Table } from '../parts/table.js';
 import { number, Time } from '../parts/time.js';
 import { showToast } from '../parts/toast.js';
@@ -24,6 +25,7 @@ import { Trial } from './site-backups.js';
 
 const PER_PAGE = 50;
 const LACKS = ['any', 'recent', 'success', 'proof'] as const;
+const counted = (what: string, count: number | undefined) => (count === undefined ? what : `${what} ${number(count)}`);
 
 export function FleetBackups() {
   const [query, change] = useQuery();
@@ -40,21 +42,19 @@ export function FleetBackups() {
   return (
     <Page title={t.backups.title} about={of && t.backups.about(of.lacking.sites - of.lacking.any, of.lacking.sites)}>
       <Schedule />
-      <search class="filters">
-        <SelectField
-          hidden
-          label={t.backups.lacking.label}
-          value={lacking ?? ''}
-          onChange={(next) => change({ lacking: next, page: undefined })}
-          options={[
-            ['', t.backups.lacking.all],
-            // A proof is only missed where there could be one.
-            ...LACKS.filter((one) => one !== 'proof' || of?.drills !== false).map(
-              (one) => [one, t.backups.lacking[one](of && number(of.lacking[one]))] as const,
-            ),
-          ]}
-        />
-      </search>
+      <Subtabs
+        label={t.backups.lacking.label}
+        at={lacking ?? 'all'}
+        tabs={[
+          { key: 'all', href: '/backups', word: counted(t.backups.lacking.all, of?.lacking.sites) },
+          // A proof is only missed where there could be one.
+          ...LACKS.filter((one) => one !== 'proof' || of?.drills === true || lacking === one).map((one) => ({
+            key: one,
+            href: `/backups?lacking=${one}`,
+            word: counted(t.backups.lacking[one], of?.lacking[one]),
+          })),
+        ]}
+      />
       <Loaded of={sites} rows={8}>
         {({ data, total, drills }) =>
           total === 0 ? (
