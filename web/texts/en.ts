@@ -97,6 +97,7 @@ export const en = {
     'GET /v2/backups/{}': 'the list “Backups” on its page',
     'PUT /v2/backups/schedule': '“sitefleet call schedule-backups” in the shell',
     'POST /v2/backups/{}/restore': '“Restore” in the list “Backups” on its page',
+    'POST /v2/backups/{}/drill': 'a trial restore, by an assistant or a program',
     'POST /v2/backups/{}/verify': '“Verify” in the list “Backups” on its page',
     'POST /v2/actions/undo': '“Undo” on the page “History”',
     'PUT /v2/monitors/{}/settings': 'the settings of its monitor',

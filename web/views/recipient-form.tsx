@@ -26,7 +26,7 @@ const GROUPS = {
   certificates: ['certificate.expiring', 'certificate.expired', 'certificate.invalid'],
   domains: ['domain.expiring', 'domain.expired', 'domain.not_found'],
   health: ['site.unhealthy'],
-  backups: ['backup.failed', 'site.backup_failed'],
+  backups: ['backup.failed', 'site.backup_failed', 'site.drill_failed'],
   approvals: ['approval.asked'],
 } as const;
 type Kind = (typeof GROUPS)[keyof typeof GROUPS][number];

@@ -150,6 +150,8 @@ export const ASKED: Readonly<Record<string, string>> = {
     'restore bring back recover get back destroyed hacked lost deleted files database plugin table earlier',
   'schedule-backups':
     'backup schedule automatic automatically daily weekly monthly nightly regularly every how often rule off',
-  'verify-backup': 'backup check test intact damaged readable proven sound',
+  'verify-backup': 'backup check test intact damaged readable sound',
+  'drill-backup': 'backup test restore trial prove proven works really would run drill',
+  'list-backup-status': 'backup which sites none without missing unprotected not backed up failing unproven oldest',
   'preview-policy': 'automatic automatically would do simulate tonight next scheduled try out',
 };

@@ -18,6 +18,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'delete-site-themes': 'DELETE /v2/sites/{id_or_domain}/themes/delete',
   'delete-time-task': 'DELETE /v2/time-tracker/tasks/{task_id}/delete',
   'disconnect-site': 'POST /v2/sites/{id_or_domain}/disconnect',
+  'drill-backup': 'POST /v2/backups/{backup_id}/drill',
   'get-backup': 'GET /v2/backups/{backup_id}',
   'get-batch-job-status': 'GET /v2/jobs/{job_id}',
   'get-client': 'GET /v2/clients/{id_or_email}',
