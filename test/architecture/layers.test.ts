@@ -25,7 +25,8 @@ const ROOMS: Record<string, Room> = {
   schemas: { about: 'the words: zod schemas of inputs and outputs', values: 'runtime' },
   store: { about: 'SQL, drivers, the schema, sealing', values: 'schemas runtime' },
   outbound: {
-    about: 'the other networks: child sites, guards, probes, mail, webhooks, feeds, audits, pictures, buckets',
+    about:
+      'the other networks: child sites, guards, probes, mail, webhooks, feeds, audits, pictures, buckets, copies of sites',
     values: 'schemas runtime',
   },
   domain: { about: 'the verbs: functions (ctx, input)', values: 'schemas runtime', types: 'store outbound' },

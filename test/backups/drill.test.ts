@@ -4,6 +4,8 @@ import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { drillByClock } from '../../src/domain/backups/drill-by-clock.js';
+import { otherCause } from '../../src/domain/backups/other-cause.js';
+import { siteConstants } from '../../src/domain/backups/site-constants.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
@@ -160,4 +162,52 @@ it('the brief claims nothing of backups where drills are off', async () => {
   await backUp();
   app.clock.move(60 * DAY_MS);
   expect(JSON.stringify(await app.call('get-fleet-brief'))).not.toContain('proven');
+});
+
+describe('a page that fails in a copy', () => {
+  const here = { php: '8.2.30', has: (extension: string) => extension === 'gd' };
+  const page = (error: string) => ({ status: 500, content_type: '', body: '', errors: error === '' ? [] : [error] });
+  const undefinedOf = (name: string) =>
+    `PHP Fatal error:  Uncaught Error: Call to undefined function ${name}() in a.php:1`;
+
+  it.each([
+    [undefinedOf('bcadd'), '8.2.1', 'PHP here has no extension bcmath'],
+    [
+      'PHP Fatal error:  Uncaught Error: Class "Imagick" not found in a.php:1',
+      '8.2.1',
+      'PHP here has no extension imagick',
+    ],
+    [undefinedOf('proc_open'), '8.2.1', 'the site uses proc_open, which is switched off in copies'],
+    [undefinedOf('anything'), '7.4.33', 'the site has PHP 7.4.33, here it is 8.2.30'],
+    ['', '8.3.1', 'the site has PHP 8.3.1, here it is 8.2.30'],
+    [undefinedOf('anything'), '8.2.1', null],
+    [undefinedOf('imagecreate'), '8.2.1', null],
+    ['', '8.2.1', null],
+  ])('for a reason of this machine: %s, PHP %s', (error, php, cause) => {
+    expect(otherCause(page(error), here, php)).toBe(cause);
+  });
+});
+
+it('of the constants of a site, a copy has those that are no secrets', () => {
+  const config = String.raw`<?php
+define( 'DB_NAME', 'shop' ); define('DB_PASSWORD', 'secret');
+define( 'DB_CHARSET', 'latin1' );
+ define( "WP_MEMORY", 128 );
+define( 'FORCE_SSL_ADMIN', TRUE );
+define( 'API_TOKEN', 'sk-12345' );
+define( 'QUOTED', 'it\'s' );
+define( 'COMPUTED', getenv( 'X' ) );
+define('AUTH_KEY', 'secret');
+define( 'UPLOADS', 'wp-content/media' );
+define( 'EMPTY', '' );
+define( 'WP_HOME', 'https://example.com' );`;
+  expect(siteConstants(config)).toEqual({
+    DB_CHARSET: 'latin1',
+    WP_MEMORY: 128,
+    FORCE_SSL_ADMIN: true,
+    API_TOKEN: 'drill',
+    QUOTED: 'drill',
+    UPLOADS: 'wp-content/media',
+    EMPTY: '',
+  });
 });

@@ -382,7 +382,7 @@ export const CASES: readonly OperationCase[] = [
   operation('list-backups', SITE, {}, site),
   operation('get-backup', BACKUP, backup),
   operation('verify-backup', BACKUP, backup),
-  operation('drill-backup', [...BACKUP, ...SITE, 'svc_invalid_input'], backup),
+  operation('drill-backup', [...BACKUP, ...SITE, 'svc_invalid_input'], site),
   operation('restore-backup', BACKUP, (walk) => ({
     ...backup(walk),
     what: 'site',

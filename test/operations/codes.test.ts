@@ -397,11 +397,13 @@ describe('safe updates', () => {
   });
 
   it.each(having(names, 'svc_backup_not_found'))('%s', async (name) => {
-    expect((await refused(name, 'svc_backup_not_found', await wellFormed(app, name))).field).toBe('backup_id');
+    const { field } = await refused(name, 'svc_backup_not_found', await wellFormed(app, name));
+    expect(field).toBe(name === 'drill-backup' ? 'site_id_or_domain' : 'backup_id');
   });
 
   it('back-up-site', async () => {
     await refused('back-up-site', 'svc_invalid_input', { site_id_or_domain: 1, site_ids_or_domains: [2] });
+    await refused('drill-backup', 'svc_invalid_input', {});
   });
 
   it('schedule-backups', async () => {

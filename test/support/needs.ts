@@ -56,7 +56,7 @@ const PROVISIONS = {
   nginx: program('nginx', 'nginx-light'),
   openssl: program('openssl'),
   php: program(PHP, 'php-cli'),
-  'php-cgi': program('php-cgi'),
+  'php-cgi': program('php-cgi', 'php-cgi php-mysql'),
   promtool: program('promtool', 'prometheus'),
   sqld: {
     isHere: () => sqldBinary() !== undefined,

@@ -167,7 +167,7 @@ class BackupWork {
     const readAll = before === null || this.#row.started_at - (await this.#lastReadAll()) > READ_ALL_MS;
     const turn = () => this.#turn();
     const parts = { site: this.#plugin.site, writer: this.#writer, signal: this.#ctx.signal, turn };
-    const began = await lookAtSite(this.#ctx, this.#target, this.#plugin);
+    const began = await lookAtSite(this.#ctx, this.#target, this.#plugin, turn);
     // Tables first: a file that a row names is then there, unless it was removed since.
     await turn();
     const listed = await this.#plugin.site.tables({ signal: this.#ctx.signal });
@@ -180,7 +180,7 @@ class BackupWork {
     const others = listed.others.map(({ kind, name }) => ({ path: name, why: kind }));
     const left_out = [...listing.left_out, ...unreadable, ...others];
     const snapshot = await this.#store(files.all, tables, listed);
-    const recorded = recordOf(began, await lookAtSite(this.#ctx, this.#target, this.#plugin));
+    const recorded = recordOf(began, await lookAtSite(this.#ctx, this.#target, this.#plugin, turn));
     await this.#note();
     const facts: BackupFacts = {
       files: files.all.length,

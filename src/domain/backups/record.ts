@@ -47,10 +47,20 @@ const REDIRECTS = 3;
 /** Names of tables that are kept. */
 const MOST_TABLES = 500;
 
-/** Looks at the site. What cannot be seen is a text that says why: a backup never fails by that. */
-export async function lookAtSite(ctx: Ctx, target: LoadedSite, { guard, hello }: OpenPlugin): Promise<Looked> {
-  const [front, ledger] = [await frontPage(ctx, target), await ledgerOf(ctx, guard)];
-  return { front, ledger, php: hello.php };
+/**
+ * Looks at the site. What cannot be seen is a text that says why: a backup never fails by that.
+ * @param turn is waited for before each request
+ */
+export async function lookAtSite(
+  ctx: Ctx,
+  target: LoadedSite,
+  { guard, hello }: OpenPlugin,
+  turn: () => Promise<void>,
+): Promise<Looked> {
+  await turn();
+  const front = await frontPage(ctx, target);
+  await turn();
+  return { front, ledger: await ledgerOf(ctx, guard), php: hello.php };
 }
 
 async function frontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage | string> {
