@@ -77,20 +77,23 @@ describe('a drill', () => {
     });
   });
 
-  it('fails where the backup cannot be read, with one alert for it', async () => {
-    await start(PROGRAMS);
-    const id = await backUp();
-    const packs = join(folder, 'repository', 'packs');
-    for (const name of readdirSync(packs, { recursive: true, encoding: 'utf8' }))
-      if (statSync(join(packs, name)).isFile()) truncateSync(join(packs, name), 0);
-    const result = await app.call('drill-backup', { backup_id: id });
-    expect(result.result).toBe('failed');
-    await app.call('drill-backup', { backup_id: id });
-    const alerts = await failing();
-    expect(alerts.map(({ facts }) => JSON.parse(String(facts)))).toEqual([
-      expect.objectContaining({ backup_id: id, reason: result.reason }),
-    ]);
-  });
+  it.each(['packs', 'snapshots'])(
+    'fails where the %s of the backup cannot be read, with one alert for it',
+    async (part) => {
+      await start(PROGRAMS);
+      const id = await backUp();
+      const place = join(folder, 'repository', part);
+      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }))
+        if (statSync(join(place, name)).isFile()) truncateSync(join(place, name), 0);
+      expect(await drillByClock(app.ctx())).toBe('site 1: failed');
+      const result = await app.call('drill-backup', { backup_id: id });
+      expect(result.result).toBe('failed');
+      const alerts = await failing();
+      expect(alerts.map(({ facts }) => JSON.parse(String(facts)))).toEqual([
+        expect.objectContaining({ backup_id: id, reason: result.reason }),
+      ]);
+    },
+  );
 
   it('names one thing', async () => {
     await start(PROGRAMS);

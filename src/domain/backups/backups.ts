@@ -53,6 +53,15 @@ export async function findBackup(ctx: Ctx, id: string): Promise<BackupRow> {
   return row;
 }
 
+/** @throws ServiceError if the backup is not complete */
+export function requireDone({ state }: BackupRow): void {
+  if (state === 'done') return;
+  throw new ServiceError('svc_rest_conflict', 'This backup is not complete.', {
+    field: 'backup_id',
+    advice: 'Choose one whose state is "done".',
+  });
+}
+
 export interface CompleteBackup {
   row: BackupRow;
   snapshot: Snapshot;
@@ -62,11 +71,7 @@ export interface CompleteBackup {
 /** A backup that is complete, and where its contents are. @throws ServiceError */
 export async function completeBackup(ctx: Ctx, id: string): Promise<CompleteBackup> {
   const row = await findBackup(ctx, id);
-  if (row.state !== 'done')
-    throw new ServiceError('svc_rest_conflict', 'This backup is not complete.', {
-      field: 'backup_id',
-      advice: 'Choose one whose state is "done".',
-    });
+  requireDone(row);
   try {
     const repository = await ctx.backupStorage.open();
     return { row, snapshot: (await repository.snapshot(id)) as Snapshot, repository };

@@ -4,7 +4,7 @@
  */
 
 import type { DrillFacts, DrillResult } from '../../../schemas/backup.js';
-import { CopyRefused, CopyUnavailable } from '../../outbound/copies/copies.js';
+import { CopyUnavailable } from '../../outbound/copies/copies.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { type Alert, emitAlerts } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';
@@ -13,51 +13,53 @@ import type { Ctx } from '../context.js';
 import { loadNamed, loadSites } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { compareVersions } from '../sites/versions.js';
-import { completeBackup } from './backups.js';
-import { backupError, pathText, repositoryProblem } from './plugin.js';
-import { CopyOfBackup, type Found, REASON, ServerRefused, unverified } from './restore-copy.js';
-import type { Snapshot } from './snapshot.js';
+import { completeBackup, findBackup, requireDone } from './backups.js';
+import { backupError, pathText } from './plugin.js';
+import { CopyOfBackup, type Found, REASON, TablesRefused, unverified } from './restore-copy.js';
 
 /** Of one drill. */
 const DRILL_MS = 30 * 60_000;
 /** For the end of another one. */
 const WAIT_MS = 30_000;
 
-/** @throws ServiceError if there is no such backup, or it is not complete, or another drill is under way */
+/** @throws ServiceError if there is no such backup, or it is not complete, or its place or another drill is in the way */
 export async function drillBackup(ctx: Ctx, id: string): Promise<DrillResult> {
-  const backup = await completeBackup(ctx, id);
-  const { row, snapshot } = backup;
+  const row = await findBackup(ctx, id);
+  requireDone(row);
   const impossible = await ctx.copies.unavailable();
   // That drills are off is no attempt.
   if (impossible !== null && !ctx.config.drills) return resultOf(ctx, row, unverified(impossible));
-  const free = await ctx.copies.turn(WAIT_MS, ctx.signal);
+  await ctx.backupStorage.open().catch((error: unknown) => {
+    throw backupError(error, row.site_id, 'svc_backup_storage');
+  });
+  const free = impossible === null ? await ctx.copies.turn(WAIT_MS, ctx.signal) : () => undefined;
   if (free === null)
     throw new ServiceError('svc_backup_running', 'Another backup is being restored on trial.', {
       data: { site_id: row.site_id },
     });
-  const limit = ctx.clock.deadline(DRILL_MS);
-  const signal = AbortSignal.any([ctx.signal, limit.signal]);
+  const { siteBackups } = ctx.store;
   try {
-    await ctx.store.siteBackups.beginDrill(
-      row,
-      keptOf(ctx, row, unverified('The drill was interrupted.')),
-      ctx.clock.now(),
-    );
-    const found =
-      impossible !== null
-        ? unverified(impossible)
-        : await new CopyOfBackup({ ...ctx, signal }, backup).drill().catch((error: unknown) => {
-            if (ctx.signal.aborted) throw error;
-            if (limit.signal.aborted) return unverified(`It took longer than ${DRILL_MS / 60_000} minutes.`);
-            return foundIn(error, snapshot, row.site_id);
-          });
-    const { result, reason } = found;
-    await ctx.store.siteBackups.endDrill(row.id, { result, facts: keptOf(ctx, row, found) }, ctx.clock.now());
-    if (result === 'failed') await raiseAlert(ctx, row, reason ?? '');
+    await siteBackups.beginDrill(row, keptOf(ctx, row, unverified('The drill was interrupted.')), ctx.clock.now());
+    const found = impossible === null ? await inTime(ctx, row) : unverified(impossible);
+    await siteBackups.endDrill(row.id, { result: found.result, facts: keptOf(ctx, row, found) }, ctx.clock.now());
+    if (found.result === 'failed') await raiseAlert(ctx, row, found.reason ?? '');
     return resultOf(ctx, row, found);
   } finally {
-    limit.clear();
     free();
+  }
+}
+
+async function inTime(ctx: Ctx, row: BackupRow): Promise<Found> {
+  const limit = ctx.clock.deadline(DRILL_MS);
+  const limited = { ...ctx, signal: AbortSignal.any([ctx.signal, limit.signal]) };
+  try {
+    return await new CopyOfBackup(limited, await completeBackup(limited, row.id)).drill();
+  } catch (error) {
+    if (ctx.signal.aborted) throw error;
+    if (limit.signal.aborted) return unverified(`It took longer than ${DRILL_MS / 60_000} minutes.`);
+    return foundIn(error, row.site_id);
+  } finally {
+    limit.clear();
   }
 }
 
@@ -87,29 +89,30 @@ async function newestBackup(ctx: Ctx, ref: SiteRef): Promise<string> {
 }
 
 /** What a failure says about the backup. */
-function foundIn(error: unknown, { database }: Snapshot, siteId: number): Found {
+function foundIn(error: unknown, siteId: number): Found {
   if (error instanceof CopyUnavailable) return unverified(error.message);
-  if (error instanceof CopyRefused) {
-    const said = `The database refused the tables: ${pathText(error.message, 300)}`;
-    return /\b(1021|1114|1041|1037)\b|space/.test(error.message) || !isOurs(error, database)
-      ? unverified(`${said} The site's is ${pathText(database, 80)}.`)
+  if (error instanceof TablesRefused) {
+    const { message, site, here } = error;
+    const said = `The database refused the tables: ${pathText(message, 300)}`;
+    return NO_SPACE.test(message) || !understands(here, site)
+      ? unverified(`${said} The site's is ${pathText(site, 80)}.`)
       : { result: 'failed', reason: said };
   }
-  if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return unverified('The disk is full.');
-  const problem = repositoryProblem(error);
-  if (problem === null) throw error;
-  if (['damaged', 'missing'].includes(problem.kind)) return { result: 'failed', reason: problem.message };
-  return unverified(backupError(error, siteId, 'svc_backup_storage').message);
+  const { code, data, message } = backupError(error, siteId, 'svc_backup_storage');
+  if (code !== 'svc_backup_storage') throw error;
+  return data.reason === 'damaged' || data.reason === 'missing'
+    ? { result: 'failed', reason: message }
+    : unverified(message);
 }
 
-/** Whether the database here should understand what the site's has made: the same product, and not an older one. */
-function isOurs(error: CopyRefused, database: string): boolean {
-  const version = /(\d+\.\d+\.\d+)-mariadb/i;
-  const [site, here] = [
-    version.exec(database)?.[1],
-    error instanceof ServerRefused ? version.exec(error.version)?.[1] : undefined,
-  ];
-  return site !== undefined && here !== undefined && compareVersions(here, site) >= 0;
+/** Of MariaDB. */
+const NO_SPACE = /^ERROR (1021|1037|1041|1114)\b|No space left/;
+const VERSION = /(\d+\.\d+\.\d+)-mariadb/i;
+
+/** Whether the database here understands what the site's has made: the same product, and not an older one. */
+function understands(here: string, site: string): boolean {
+  const [ours, theirs] = [VERSION.exec(here)?.[1], VERSION.exec(site)?.[1]];
+  return ours !== undefined && theirs !== undefined && compareVersions(ours, theirs) >= 0;
 }
 
 function resultOf(ctx: Ctx, row: BackupRow, found: Found): DrillResult {

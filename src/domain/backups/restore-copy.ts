@@ -42,11 +42,12 @@ export interface Found extends Pick<DrillFacts, 'result' | 'reason'> {
 export function unverified(reason: string): Found {
   return { result: 'could_not_verify', reason };
 }
-/** With the version of the database here. */
-export class ServerRefused extends CopyRefused {
+/** The database here refused the tables of the site's. */
+export class TablesRefused extends Error {
   constructor(
     message: string,
-    readonly version: string,
+    readonly here: string,
+    readonly site: string,
   ) {
     super(message);
   }
@@ -84,7 +85,8 @@ export class CopyOfBackup {
       try {
         await copy.load(dump(this.#repository, tables, signal));
       } catch (error) {
-        throw error instanceof CopyRefused ? new ServerRefused(error.message, copy.database) : error;
+        if (!(error instanceof CopyRefused)) throw error;
+        throw new TablesRefused(error.message, copy.database, this.#snapshot.database);
       }
       const different = await this.#differentFiles(copy);
       await copy.configure({ prefix: this.#snapshot.prefix, constants: siteConstants(config) });

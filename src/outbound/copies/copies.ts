@@ -44,7 +44,7 @@ export interface SiteCopy {
   digest(path: string): Promise<string | null>;
   /** @throws CopyRefused */
   load(sql: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Rows of a query, each a list of texts; NULL is null. */
+  /** Rows of a query, each a list of texts; NULL is null. @throws CopyUnavailable */
   query(sql: string): Promise<(string | null)[][]>;
   /** Makes the copy's configuration. Before the first request. */
   configure(settings: CopySettings): Promise<void>;

@@ -44,21 +44,21 @@ export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
       await sweepFolders(folder);
       const paths = await find();
       const made = await makeFolder(folder, bytes);
-      const own = new Programs(made);
+      const running = new Programs(made);
       const close = async () => {
-        await own.endAll();
+        await running.endAll();
         await removeFolder(made);
       };
       try {
-        const network = await own.confine();
-        const { code } = await own.run(['test', '-w', join(made, 'tmp')], {});
+        const network = await running.confine();
+        const { code } = await running.run(['test', '-w', join(made, 'tmp')], {});
         if (code !== 0)
           throw new CopyUnavailable(
             'The user "nobody" cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.',
           );
-        const php = new CopyPhp(own, paths.php, signal);
+        const php = new CopyPhp(running, paths.php, signal);
         await php.look();
-        const database = new CopyDatabase(own, paths, signal);
+        const database = new CopyDatabase(running, paths, signal);
         await database.start();
         return new Copy(made, { php, database, network, close });
       } catch (error) {
@@ -100,9 +100,18 @@ class Copy implements SiteCopy {
 
   async put(path: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
     const place = join(this.#site, path);
-    await this.#makeFolder(dirname(place));
-    await pipeline(Readable.from(parts, { objectMode: true }), createWriteStream(place, { flags: 'wx', mode: 0o600 }));
-    await own(place);
+    try {
+      await this.#makeFolder(dirname(place));
+      await pipeline(
+        Readable.from(parts, { objectMode: true }),
+        createWriteStream(place, { flags: 'wx', mode: 0o600 }),
+      );
+      await own(place);
+    } catch (error) {
+      const { code, syscall } = error as NodeJS.ErrnoException;
+      if (syscall === undefined) throw error;
+      throw new CopyUnavailable(`A file of the backup cannot be written here (${code ?? 'unknown error'}).`);
+    }
   }
 
   async #makeFolder(folder: string): Promise<void> {

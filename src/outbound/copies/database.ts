@@ -99,7 +99,7 @@ export class CopyDatabase {
       most: MOST_ANSWER,
       limitMs: LOAD_MS,
     });
-    if (code !== 0) throw new CopyRefused(err.trim().slice(0, 300));
+    if (code !== 0) throw new CopyUnavailable(`The database here failed: ${err.trim().slice(0, 300)}`);
     const lines = out.toString('utf8').split('\n').slice(0, -1);
     return lines.map((line) => line.split('\t').map((cell) => (cell === 'NULL' ? null : cell)));
   }

@@ -1,6 +1,6 @@
 /** PHP of a copy: one process for each request, without a server, and without means to start others. */
 
-import { readFile } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Programs } from './confined.js';
 import { type CopyAnswer, type CopyRequest, CopyUnavailable } from './copies.js';
@@ -102,9 +102,22 @@ export class CopyPhp {
   }
 
   async #errors(): Promise<string[]> {
-    const log = (await readFile(this.#log, 'utf8').catch(() => '')).slice(-MOST_LOG);
+    const log = await endOf(this.#log, MOST_LOG).catch(() => '');
     const found = log.match(/PHP (?:Fatal|Parse|Compile|Core) error: .+/g) ?? [];
     return found.slice(-5).map((line) => line.replaceAll(`${this.#programs.folder}/site/`, '').slice(0, 1_000));
+  }
+}
+
+/** The last bytes of a file that a stranger's code may have replaced by something else. */
+async function endOf(path: string, most: number): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const about = await file.stat();
+    if (!about.isFile()) return '';
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, Math.max(0, about.size - most));
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 
