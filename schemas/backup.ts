@@ -199,7 +199,7 @@ export const backupStatusFilter = () => ({
   lacking: z
     .enum(BACKUP_LACKS)
     .optional()
-    .describe('Only sites without: any backup, a recent one, success of the last attempt, a proof.'),
+    .describe('Sites without any backup, a recent one, success of the last, or a proof.'),
   recent_days: int(1, 365).default(7).describe('Within so many days is recent.'),
 });
 

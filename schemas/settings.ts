@@ -9,7 +9,7 @@ export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 const SCREEN = 'No effect: the page of this service has no such part.';
 const THEME =
   'No effect: the page of this service is light or dark as the browser is, or as its own switch says there.';
-const BACKUPS = 'No effect: the child plugin offers no backups that this service could start or look up.';
+const BACKUPS = 'No effect: backups of sites do not work this way, see docs/backups.md.';
 
 const WHERE = ', on sites whose automatic_update is 1.';
 

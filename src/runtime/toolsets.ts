@@ -122,7 +122,7 @@ const FACTS = {
   backups: {
     label: 'Backups',
     description: 'Back up sites, now or on schedule, prove the backups, and restore from them.',
-    max_tokens: 1350,
+    max_tokens: 1550,
     optional: true,
   },
 } as const satisfies Record<string, ToolsetFacts>;

@@ -380,6 +380,7 @@ export const CASES: readonly OperationCase[] = [
   ),
   operation('back-up-site', [...SITE, ...REACH, 'svc_invalid_input'], site),
   operation('list-backups', SITE, {}, site),
+  operation('list-backup-status', [], {}),
   operation('get-backup', BACKUP, backup),
   operation('verify-backup', BACKUP, backup),
   operation('drill-backup', [...BACKUP, ...SITE, 'svc_invalid_input'], site),

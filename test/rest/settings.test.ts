@@ -309,6 +309,7 @@ describe('settings act', () => {
       'daily-digest',
       'daily-sync',
       'domains',
+      'drills',
       'monitors',
       'policies',
       'site-backups',

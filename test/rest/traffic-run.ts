@@ -576,6 +576,7 @@ async function backups({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestA
   await send('PATCH', '/backups/schedule', {}, { site: '1', every: 'daily', hour: 23 });
   await send('PUT', '/backups/schedule', {}, { tag_id: 999_999, every: 'daily' });
   await get('/backups', {}, '?site=1');
+  await get('/backups/sites', {}, '?lacking=recent');
   await get('/backups/{backup_id}', one);
   await get('/backups/{backup_id}/archive', one);
   await get('/backups/{backup_id}', { backup_id: `backup_${'0'.repeat(24)}` });

@@ -6,8 +6,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-backup-status-v1',
-  title: 'List how sites are backed up',
-  about: 'Sites with their newest backup, what failed, what was proven, and the next turn; or those that lack it.',
+  title: 'List backup status',
+  about: 'Sites with newest backup, failures, proof and next turn; or those that lack one of them.',
   run: 'GET',
   effect: 'read',
 

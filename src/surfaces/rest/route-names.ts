@@ -11,6 +11,7 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'add-guidance': 'POST /v2/guidance/add',
   'add-site': 'POST /v2/sites/add',
   'add-time-task': 'POST /v2/time-tracker/tasks/add',
+  'back-up-site': 'POST /v2/sites/{id_or_domain}/backups',
   'check-site': 'POST /v2/sites/{id_or_domain}/check',
   'delete-cost': 'DELETE /v2/costs/{cost_id}/remove',
   'delete-site': 'DELETE /v2/sites/{id_or_domain}/remove',
