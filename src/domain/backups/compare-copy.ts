@@ -17,12 +17,12 @@ export interface CopyFacts {
 }
 
 /** A table as the backup has it. */
-export interface ExpectedTable {
+interface ExpectedTable {
   name: string;
   rows: number;
 }
 
-export interface Comparison {
+interface Comparison {
   /** Points that agree. */
   compared: string[];
   /** What differs, in words. */

@@ -12,7 +12,7 @@ import { fresh, UNCACHED } from '../updates/safe/probe.js';
 import type { OpenPlugin } from './plugin.js';
 
 /** What a visitor sees there. */
-export interface FrontPage {
+interface FrontPage {
   status: number;
   title: string;
   /** Where it is, after redirects within the site. */
@@ -34,7 +34,7 @@ export interface SiteRecord {
   unknown: string[];
 }
 
-export interface Looked {
+interface Looked {
   front: FrontPage | string;
   ledger: GuardLedger | string;
   php: string;

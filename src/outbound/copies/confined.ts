@@ -26,14 +26,14 @@ const TIED =
 /** Text of a program that is kept, from its beginning. */
 const MOST_TEXT = 65_536;
 
-export interface Limits {
+interface Limits {
   /** Largest file. */
   file_bytes: number;
   /** Address space; 0 = as much as there is. */
   memory_bytes: number;
 }
 
-export interface Started {
+interface Started {
   readonly child: ChildProcess;
   /** Resolves with the exit code, null after a signal; never rejects. */
   readonly ended: Promise<number | null>;
