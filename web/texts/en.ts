@@ -90,6 +90,7 @@ export const en = {
     'GET /v2/sites/{}/plugins': 'the list “Plugins and themes” on its page',
     'GET /v2/sites/{}/themes': 'the list “Plugins and themes” on its page',
     'GET /v2/updates/{}': 'the list “Updates” on its page',
+    'POST /v2/sites/{}/backups': '“Back up now” in the list “Backups” on its page',
     'POST /v2/sites/{}/guard': '“Install guard” on its page',
     'DELETE /v2/sites/{}/guard': '“Remove guard” on its page',
     'DELETE /v2/quarantine': '“Lift quarantine” on the page “Updates”',
