@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Backup
  * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
- * Version: 1.0.0
+ * Version: 1.0.1
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -17,7 +17,7 @@ if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
 
 /** One object serves one request. */
 class Sitefleet_Backup {
-	const VERSION     = '1.0.0';
+	const VERSION     = '1.0.1';
 	const MAX_BODY    = 1048576;
 	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
 	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
@@ -116,7 +116,7 @@ class Sitefleet_Backup {
 	/** Why a file or folder is not part of the backup; null if it is. `own`: Sitefleet's, or none of anyone's business. */
 	private function why_left_out( string $rel, string $path ): ?string {
 		if ( preg_match( '#^wp-content/\.?sitefleet-guard-|/\.sitefleet-guard-|^wp-content/mu-plugins/\.?sitefleet-(guard|backup)#', $rel ) ) return 'own';
-		if ( ! preg_match( '//u', $rel ) ) return 'name';
+		if ( ! preg_match( '//u', $rel ) || ! self::is_path( $rel ) ) return 'name';
 		if ( preg_match( '#^wp-content/([^/]+)\z#', $rel, $found ) && in_array( $found[1], self::LEFT_OUT, true ) ) return 'cache';
 		// Hosts link the folders of wp-content to larger disks. Other links may lead anywhere, or around in a circle.
 		if ( is_link( $path ) && ! ( is_dir( $path ) && preg_match( '#^wp-content(/[^/]+)?\z#', $rel ) ) ) return 'link';
@@ -128,11 +128,16 @@ class Sitefleet_Backup {
 		return 'wp-content' === $rel || 0 === strpos( $rel, 'wp-content/' ) ? $this->content . substr( $rel, 10 ) : "$this->root/$rel";
 	}
 
-	/** A path as it was sent, checked: below the site, and nothing that the backup leaves out. */
+	/** A path as it was sent, checked. */
 	private function named( $rel ): string {
-		$bad = ! is_string( $rel ) || '' === $rel || strlen( $rel ) > 4000 || preg_match( '#(^|/)\.{0,2}(/|\z)|[\x00\\\\]#', $rel );
-		Sitefleet_Refusal::when( $bad, 'bad_request', 'A path is not one below the site.' );
+		Sitefleet_Refusal::when( ! is_string( $rel ) || ! self::is_path( $rel ), 'bad_request', 'A path is not one below the site.' );
 		return $rel;
+	}
+
+	/** Whether it leads to a place below the site. A backslash is part of a name, except on Windows. */
+	private static function is_path( string $rel ): bool {
+		$backslash = '\\' === DIRECTORY_SEPARATOR && false !== strpos( $rel, '\\' );
+		return '' !== $rel && strlen( $rel ) <= 4000 && ! $backslash && ! preg_match( '#(^|/)\.{0,2}(/|\z)|\x00#', $rel );
 	}
 
 	/** Parts of files, as many as fit into one answer: of each what the file was before and after it was read. */
@@ -446,7 +451,7 @@ class Sitefleet_Backup {
 
 	/** Whether a file may be swapped: one of wp-content that loads after this plugin, which can then take it back. */
 	public static function may_swap( string $rel ): bool {
-		return preg_match( '#^wp-content/(?!mu-plugins/|\.?sitefleet-)(.+)\z#', $rel, $found ) && ! in_array( $found[1], self::DROP_INS, true )
+		return preg_match( '#^wp-content/(?!mu-plugins/|\.?sitefleet-)(.+)\z#s', $rel, $found ) && ! in_array( $found[1], self::DROP_INS, true )
 			&& ! preg_match( '#(^|/)(\.htaccess|\.user\.ini|php\.ini)\z#', $rel );
 	}
 

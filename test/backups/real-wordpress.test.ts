@@ -77,6 +77,7 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
       'uploads/2026/photo of a 🦊 & "friends".jpg': bytes(3_000_000, 7),
       'uploads/2026/empty.txt': '',
       'uploads/a b/ä ö/x.txt': 'text\n',
+      'uploads/a b/back\\slash, line\nbreak.txt': 'strange name\n',
       'languages/de_DE.mo': bytes(20_000, 3),
     };
     for (let index = 0; index < MANY; index++) files[`uploads/many/${index}.txt`] = `file ${index}\n`;

@@ -37,7 +37,7 @@ const STEERS = /(^|\/)(\.htaccess|\.user\.ini|php\.ini)$/;
 
 /** Whether a file may be restored: one of wp-content that loads after the plugin for backups. */
 export function maySwap(path: string): boolean {
-  const inside = /^wp-content\/(?!mu-plugins\/|\.?sitefleet-)(.+)$/.exec(path)?.[1];
+  const inside = /^wp-content\/(?!mu-plugins\/|\.?sitefleet-)(.+)$/s.exec(path)?.[1];
   return inside !== undefined && !DROP_INS.test(inside) && !STEERS.test(path);
 }
 
@@ -68,7 +68,7 @@ function chosen({ what, name = '' }: Selection): ((path: string) => boolean) | n
 /** `*` stands for any part of a name, `**` for any part of a path. */
 export function patternOf(text: string): RegExp {
   const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/\*+/g, (stars) => (stars.length > 1 ? '.*' : '[^/]*'))}$`);
+  return new RegExp(`^${escaped.replace(/\*+/g, (stars) => (stars.length > 1 ? '.*' : '[^/]*'))}$`, 's');
 }
 
 export interface PlanParts {
