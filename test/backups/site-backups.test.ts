@@ -259,6 +259,8 @@ describe('what goes wrong', () => {
         Buffer.from(`${index} ${large}`),
         later() - 60,
       );
+    const row = JSON.stringify(['7', 'a row that is read once', 'r'.repeat(400 * 1024)]);
+    state.tables.set('wp_large', [row]);
     app.clock.move(3_600_000);
     const site = app.site(0);
     // Reading ends when most of it is done.
@@ -268,7 +270,12 @@ describe('what goes wrong', () => {
     expect((await app.call('list-backups', { ...SITE, per_page: 1 })).items[0]).toMatchObject({ state: 'interrupted' });
     delete state.stopsAfter;
     const before = state.read;
+    const sent = state.sentRows;
     const [view] = (await app.call('back-up-site', SITE)).backups;
+    // Rows are compared, and not sent again.
+    expect(state.sentRows - sent).toBe(0);
+    // The bytes of both calls.
+    expect(view.sent_bytes).toBeGreaterThan(1_200 * 70 * 1024);
     expect(site.guard).not.toBeNull();
     expect(view).toMatchObject({ files: state.files.size });
     expect(state.read - before).toBeLessThan(30 * 1024 * 1024);

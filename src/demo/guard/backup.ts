@@ -23,7 +23,8 @@ export function putFile(state: BackupState, path: string, bytes: Buffer, time: n
 
 /** The plugin as it is just installed. Plugins of the same version have the same files on every site. */
 export function putBackupPlugin(site: DemoSite, version: string): BackupState {
-  const state: BackupState = { version, files: new Map(), tables: new Map(), restore: null, read: 0, inode: 0 };
+  const [files, tables] = [new Map(), new Map()];
+  const state: BackupState = { version, files, tables, restore: null, read: 0, sentRows: 0, inode: 0 };
   const { plugins, themes, posts, users } = site.inner;
   const time = Math.floor(site.now() / 1000) - 86_400;
   for (const { slug, version: of, mustUse } of plugins) {
@@ -146,7 +147,9 @@ function rows(state: BackupState, ranges: readonly Range[]): Fields {
     const digest = digestOf(text);
     const same = digest === sha256;
     slices.push({ range, after, to, end: true, rows: lines.length, bytes: text.length, sha256: digest, same });
-    if (!same) data.push(text);
+    if (same) continue;
+    data.push(text);
+    state.sentRows += text.length;
   }
   return { slices, ...packed(Buffer.concat(data)) };
 }

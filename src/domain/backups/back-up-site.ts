@@ -89,7 +89,10 @@ export function figuresOf({
 interface Progress {
   /** Chunks that list files which are stored already. */
   pages: string[];
-  /** Bytes that were added to the repository so far, by processes before this one. */
+  /** Chunks with the tables as they were read; empty until they all were. */
+  tables: string[];
+  /** Bytes that the site sent, and that were added to the repository, before this process. */
+  sent: number;
   added: number;
 }
 
@@ -142,6 +145,8 @@ class BackupWork {
   readonly #row: { id: string; started_at: number; progress: string | null };
   readonly #progress: Progress;
   #asked = 0;
+  /** Bytes that the site sent to this process. */
+  #sent = 0;
 
   constructor(
     ctx: Ctx,
@@ -157,7 +162,8 @@ class BackupWork {
     this.#writer = repository.writer();
     this.#row = row;
     this.alive = row.alive_at;
-    this.#progress = row.progress === null ? { pages: [], added: 0 } : (JSON.parse(row.progress) as Progress);
+    const noted = row.progress === null ? {} : (JSON.parse(row.progress) as Partial<Progress>);
+    this.#progress = { pages: [], tables: [], sent: 0, added: 0, ...noted };
   }
 
   async run(): Promise<BackedUp> {
@@ -171,7 +177,11 @@ class BackupWork {
     // Tables first: a file that a row names is then there, unless it was removed since.
     await turn();
     const listed = await this.#plugin.site.tables({ signal: this.#ctx.signal });
-    const tables = await readSiteTables(listed.tables, before?.tables ?? [], parts);
+    const resumed = this.#progress.tables.length === 0 ? null : await readTables(this.#repository, this.#progress);
+    const tables = await readSiteTables(listed.tables, resumed ?? before?.tables ?? [], parts);
+    this.#sent += tables.bytes;
+    this.#progress.tables = await putTables(this.#writer, tables.tables);
+    await this.#note();
     const listing = await listFiles(this.#plugin.site, this.#ctx.signal, turn);
     const unreadable: { path: string; why: string }[] = [];
     const files = await this.#read(listing.files, before?.files ?? [], before?.began ?? 0, readAll, parts, (path) =>
@@ -179,7 +189,7 @@ class BackupWork {
     );
     const others = listed.others.map(({ kind, name }) => ({ path: name, why: kind }));
     const left_out = [...listing.left_out, ...unreadable, ...others];
-    const snapshot = await this.#store(files.all, tables, listed);
+    const snapshot = await this.#store(files.all, listed);
     const recorded = recordOf(began, await lookAtSite(this.#ctx, this.#target, this.#plugin, turn));
     await this.#note();
     const facts: BackupFacts = {
@@ -187,7 +197,7 @@ class BackupWork {
       file_bytes: files.all.reduce((sum, { size }) => sum + size, 0),
       tables: tables.tables.length,
       rows: tables.rows,
-      sent_bytes: files.bytes + tables.bytes,
+      sent_bytes: this.#progress.sent + this.#sent,
       added_bytes: this.#progress.added + this.#writer.added,
       consistency: tables.consistency,
       changed_while_read: files.unstable.slice(0, NAMED),
@@ -255,7 +265,7 @@ class BackupWork {
     readAll: boolean,
     parts: Parameters<typeof readSiteFiles>[1] extends infer P ? Omit<P & object, 'unreadable'> : never,
     unreadable: (path: string) => void,
-  ): Promise<{ all: BackedUpFile[]; bytes: number; unstable: string[] }> {
+  ): Promise<{ all: BackedUpFile[]; unstable: string[] }> {
     const known = new Map(readAll ? [] : before.map((file) => [file.path, file]));
     const resumed = new Set<string>();
     for (const page of this.#progress.pages)
@@ -275,30 +285,29 @@ class BackupWork {
         found.set(file.path, { ...same, mode: file.mode });
       else wanted.push(file);
     }
-    let [bytes, fresh, noted]: [number, BackedUpFile[], number] = [0, [], 0];
+    let [fresh, noted]: [BackedUpFile[], number] = [[], this.#sent];
     const unstable: string[] = [];
     const note = async () => {
       if (fresh.length === 0) return;
       this.#progress.pages.push(await putFiles(this.#writer, fresh));
       await this.#note();
-      [fresh, noted] = [[], bytes];
+      [fresh, noted] = [[], this.#sent];
     };
     for await (const read of readSiteFiles(wanted, { ...parts, unreadable })) {
       found.set(read.file.path, read.file);
-      bytes += read.bytes;
+      this.#sent += read.bytes;
       if (read.unstable) unstable.push(read.file.path);
       // One that is still changing is read again by the next process.
       else fresh.push(read.file);
       this.#ctx.progress({ done: found.size, total: listing.length, message: this.#target.site.url });
-      if (fresh.length >= NOTED_FILES || bytes - noted >= NOTED_BYTES) await note();
+      if (fresh.length >= NOTED_FILES || this.#sent - noted >= NOTED_BYTES) await note();
     }
     const all = listing.flatMap(({ path }) => found.get(path) ?? []);
-    return { all, bytes, unstable };
+    return { all, unstable };
   }
 
   async #store(
     files: readonly BackedUpFile[],
-    { tables }: TablesRead,
     { prefix, server }: { prefix: string; server: string },
   ): Promise<Omit<Snapshot, 'facts'>> {
     const pages: string[] = [];
@@ -315,15 +324,16 @@ class BackupWork {
       prefix,
       database: server,
       files: pages,
-      tables: await putTables(this.#writer, tables),
+      tables: this.#progress.tables,
     };
   }
 
   /** Writes what is in memory, and notes what is stored. */
   async #note(): Promise<void> {
     await this.#writer.flush();
-    const { pages, added } = this.#progress;
-    await this.#advance(JSON.stringify({ pages, added: added + this.#writer.added } satisfies Progress));
+    const { pages, tables, sent, added } = this.#progress;
+    const progress = { pages, tables, sent: sent + this.#sent, added: added + this.#writer.added } satisfies Progress;
+    await this.#advance(JSON.stringify(progress));
   }
 
   async #advance(progress?: string): Promise<void> {
