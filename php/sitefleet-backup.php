@@ -105,6 +105,9 @@ class Sitefleet_Backup {
 				$this->walk( $rel, $rest, $page );
 				if ( $page['full'] ) return;
 				continue;
+			} elseif ( ! is_readable( $path ) ) {
+				// In the list, a restore would take it for one that is newer than the backup, and remove it.
+				$page['left_out'][] = array( $rel, 'unreadable' );
 			} else {
 				$stat = @stat( $path );
 				if ( $stat ) $page['entries'][] = array( $rel, $stat['size'], $stat['mtime'], $stat['ino'], $stat['ctime'], $stat['mode'] & 0777 );
@@ -270,6 +273,22 @@ class Sitefleet_Backup {
 		return 0 === strpos( $column['type'], 'bit' ) ? self::name( $name ) . ' + 0' : self::name( $name );
 	}
 
+	/**
+	 * An order by all columns, which only rows of the same bytes share. Values that a collation takes for equal, or that differ far from their
+	 * beginning, are told apart by digests: else a restored table might list its rows in another order.
+	 */
+	private static function by_contents( array $columns ): string {
+		$order   = array();
+		$digests = array();
+		foreach ( $columns as $name => $column ) {
+			$read      = self::read_as( $name, $column );
+			$digests[] = "IFNULL(MD5($read), '-')";
+			// What is restored of these are the digits that were shown.
+			$order[] = preg_match( '/^(float|double)/', $column['type'] ) ? "CONCAT($read)" : $read;
+		}
+		return implode( ', ', $order ) . ', CONCAT(' . implode( ', ', $digests ) . ')';
+	}
+
 	/** A value of a key, given in hex, as the server compares it in its index. */
 	private static function key_value( mysqli $db, string $hex, array $column ): string {
 		$value = (string) hex2bin( $hex );
@@ -353,7 +372,7 @@ class Sitefleet_Backup {
 			$start  = $from ? (int) hex2bin( $from[0] ) : 0;
 			$stop   = $to ? (int) hex2bin( $to[0] ) : null;
 			if ( null !== $stop ) $limit = max( 0, min( $limit, $stop - $start ) );
-			$query .= ' ORDER BY ' . implode( ', ', range( 1, count( $columns ) ) ) . " LIMIT $start, $limit";
+			$query .= ' ORDER BY ' . self::by_contents( $shape['columns'] ) . " LIMIT $start, $limit";
 		}
 		$names  = array_keys( $shape['columns'] );
 		$result = $db->query( $query, MYSQLI_USE_RESULT );
@@ -532,7 +551,8 @@ class Sitefleet_Backup {
 		$value = is_array( $cell ) ? (string) base64_decode( (string) ( $cell[0] ?? '' ) ) : (string) $cell;
 		if ( 0 === strpos( $column['type'], 'bit' ) ) return (string) ( preg_match( '/^\d+\z/', $value ) ? $value : 0 );
 		$text = "'" . $db->real_escape_string( $value ) . "'";
-		return 'json' === $column['type'] ? "CONVERT($text USING utf8mb4)" : $text;
+		// Of bytes these types would read their own, binary form, and store NULL where they are not of its length.
+		return preg_match( '/^(json|uuid|inet[46])\z/', $column['type'] ) ? "CONVERT($text USING utf8mb4)" : $text;
 	}
 
 	// ----------------------------------------------------------------------------------------------------------- swap

@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -85,6 +85,11 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     sql(`
       CREATE TABLE wp_nokey (a INT NULL, b VARBINARY(40), c TEXT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
       INSERT INTO wp_nokey VALUES (1, x'00FF10', 'eins'), (1, x'00FF10', 'eins'), (NULL, NULL, NULL), (3, '', '🦊');
+      CREATE TABLE wp_ties (a VARCHAR(40), b VARCHAR(40), c FLOAT, d TEXT) DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+      INSERT INTO wp_ties SELECT ELT(1 + seq % 4, 'abc', 'ABC', 'äbc', 'abc '), ELT(1 + (seq DIV 4) % 3, 'x', 'X', 'x '), 1 + seq % 3 / 10000000, CONCAT(REPEAT('long ', 300), seq % 7)
+        FROM seq_1_to_4000 ORDER BY MD5(seq);
+      CREATE TABLE wp_net (id INT PRIMARY KEY, u UUID, i INET6, j JSON);
+      INSERT INTO wp_net VALUES (1, '01020304-0506-0708-090a-0b0c0d0e0f10', '2001:db8::1', '{"🦊": 1}'), (2, NULL, NULL, NULL);
       CREATE TABLE wp_large (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(80) NOT NULL, data BLOB, made DATETIME(3),
         twice BIGINT AS (id * 2) VIRTUAL, KEY name (name)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
       INSERT INTO wp_large (id, name, data, made) SELECT seq, CONCAT('Zeile ', seq, ' 🦊'), UNHEX(SHA2(seq, 256)), '2026-01-01 10:00:00.123' + INTERVAL seq SECOND FROM seq_1_to_30000;
@@ -190,6 +195,21 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     );
     expect(await visit(fresh.url)).toMatchObject({ status: 200 });
     fresh.stop();
+  });
+
+  it('names a file that PHP cannot read, and a restore leaves it where it is', async () => {
+    site.writeAll({ 'uploads/locked.txt': 'locked\n', 'uploads/beside.txt': 'old\n' });
+    const locked = join(site.content, 'uploads/locked.txt');
+    chmodSync(locked, 0);
+    const [last] = (await app.call('back-up-site', one)).backups as Answer[];
+    const { left_out } = await app.call('get-backup', { backup_id: last?.backup_id });
+    expect(left_out).toContainEqual({ path: 'wp-content/uploads/locked.txt', why: 'unreadable' });
+    site.write('uploads/beside.txt', 'new\n');
+    const done = await restore({ what: 'files', name: 'wp-content/uploads/*' }, last?.backup_id);
+    expect(done).toMatchObject({ outcome: 'restored', files_replaced: 1, files_removed: 0 });
+    expect(existsSync(locked)).toBe(true);
+    rmSync(locked);
+    rmSync(join(site.content, 'uploads/beside.txt'));
   });
 
   it('goes back when the restored site is unwell', async () => {

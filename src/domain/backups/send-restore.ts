@@ -4,7 +4,7 @@ import { GuardFailure } from '../../outbound/guard/failure.js';
 import type { PlannedFile, WrittenPart } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Repository } from '../../store/backups/repository/types.js';
-import type { SiteBackup } from './plugin.js';
+import { pathText, type SiteBackup } from './plugin.js';
 import type { RestorePlan } from './restore-plan.js';
 import type { BackedUpTable } from './snapshot.js';
 
@@ -105,8 +105,8 @@ class Sender {
     }
     for (const [at, part] of group.entries()) {
       const ended = part.offset + part.bytes.length === part.size;
-      if (ended && digests[at] !== this.#plan.sources.get(part.index)?.sha256)
-        throw new ServiceError('svc_restore_failed', 'A file arrived at the site damaged. Nothing was changed.');
+      const source = this.#plan.sources.get(part.index);
+      if (ended && digests[at] !== source?.sha256) throw damaged(`file ${pathText(source?.path ?? '')}`);
       this.#advance(part.bytes.length);
     }
   }
@@ -129,7 +129,7 @@ class Sender {
     while (left.length > 0) {
       const slices = await site.rows(left.slice(0, REQUEST_RANGES), { signal });
       if (slices.some(({ lines, end }) => lines !== null || !end))
-        throw new ServiceError('svc_restore_failed', 'Rows arrived at the site damaged. Nothing was changed.');
+        throw damaged(`rows of table ${pathText(table.name, 64)}`);
       left = left.slice(slices.length);
     }
   }
@@ -154,6 +154,10 @@ class Sender {
     this.#done += amount;
     this.#parts.progress(this.#done, this.#plan.bytes + this.#plan.tables.length * TABLE_WEIGHT);
   }
+}
+
+function damaged(what: string): ServiceError {
+  return new ServiceError('svc_restore_failed', `On the site ${what} differ from what was sent. Nothing was changed.`);
 }
 
 /** A part that arrived is written again to the same place. */

@@ -15,7 +15,8 @@ export const DUMP_TAIL = 'SET SESSION foreign_key_checks = 1, unique_checks = 1;
 
 interface Column {
   name: string;
-  kind: 'bit' | 'json' | 'other';
+  /** Of `text` the server does not take bytes. */
+  kind: 'bit' | 'text' | 'other';
 }
 
 const NAME = '`(?:[^`]|``)+`';
@@ -64,9 +65,9 @@ export function quoted(name: string): string {
 function columnsOf(create: string): Column[] {
   const columns: Column[] = [];
   for (const line of create.split('\n')) {
-    const [, name, type = ''] = new RegExp(`^\\s+(${NAME})\\s+([a-z]+)`, 'i').exec(line) ?? [];
+    const [, name, type = ''] = new RegExp(`^\\s+(${NAME})\\s+([a-z0-9]+)`, 'i').exec(line) ?? [];
     if (name === undefined || isComputed(line.slice(line.indexOf(name) + name.length))) continue;
-    const kind = /^bit$/i.test(type) ? 'bit' : /^json$/i.test(type) ? 'json' : 'other';
+    const kind = /^bit$/i.test(type) ? 'bit' : /^(json|uuid|inet[46])$/i.test(type) ? 'text' : 'other';
     columns.push({ name: name.slice(1, -1).replaceAll('``', '`'), kind });
   }
   return columns;
@@ -115,5 +116,5 @@ function literalOf(cell: Cell, kind: Column['kind']): string {
   if (kind === 'bit' && /^\d+$/.test(cell)) return cell;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the client of the server stops at them
   const text = `'${cell.replace(/[\0\n\r\x1a\\']/g, (one) => ESCAPED[one] ?? one)}'`;
-  return kind === 'json' ? `CONVERT(${text} USING utf8mb4)` : text;
+  return kind === 'text' ? `CONVERT(${text} USING utf8mb4)` : text;
 }
