@@ -71,4 +71,27 @@ it('tells the next turn of the schedule, and since when it fails', async () => {
   expect(await of(1)).toMatchObject({ newest: null, failing_since: failed });
   expect(idsOf(await list({ lacking: 'success' }))).toEqual([1]);
   expect((await list()).lacking).toMatchObject({ any: 2, success: 1 });
+  const brief = await app.call('get-fleet-brief');
+  const told = brief.needs_attention.find(({ matter }: { matter: string }) => matter.startsWith('not backed up'));
+  // The fourth has no guard.
+  expect(told).toMatchObject({ count: 2, next: 'svc-list-backup-status-v1' });
+  expect(told.first[0]).toContain(`failing since ${failed.slice(0, 10)}`);
+  expect(told.first[1]).toContain('without the guard');
+});
+
+it('is in reports, also when the backup itself is gone', async () => {
+  const day = 24 * 3_600_000;
+  const backup_id = (await backUp(1)).backup_id;
+  const at = new Date(app.clock.now()).toISOString().slice(0, 19);
+  app.clock.move(2 * day);
+  await backUp(1);
+  const range = { start_date: at.slice(0, 10), end_date: new Date(app.clock.now()).toISOString().slice(0, 10) };
+  const report = async (site_id_or_domain: number) =>
+    (await app.call('build-report', { site_id_or_domain, ...range, segments: ['backups'] })).reports[0].text;
+  const newest = new Date(app.clock.now()).toISOString().slice(0, 16);
+  expect(await report(1)).toContain('Backups: 2');
+  expect(await report(1)).toContain(`Last known backup: ${newest}`);
+  expect(await report(2)).toMatch(/^Backups: Not known/);
+  await app.service.store.siteBackups.remove(backup_id);
+  expect(await report(1)).toContain('Backups: 2');
 });

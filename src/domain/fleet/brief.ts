@@ -80,17 +80,21 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : pastTime('since', since, now, 'the last 24 hours');
-  const [data, feed, head, guidance, approvals, unproven, onSuspended] = await Promise.all([
+  const [data, feed, head, guidance, approvals, unproven, missed, onSuspended] = await Promise.all([
     briefData(ctx, now, from, CASES),
     feedState(ctx),
     logHead(ctx),
     guidanceFor(ctx, 'all', GUIDANCE),
     waitingMatters(ctx),
     unprovenBackups(ctx, now),
+    missedBackups(ctx),
     ctx.store.narrowedUpdates.onSuspended({ narrowing: NO_NARROWING, types: [] }),
   ]);
   const found = briefOf(data, feed, now, from, onSuspended);
-  const brief = withinBudget({ ...found, needs_attention: [...found.needs_attention, ...unproven, ...approvals] });
+  const brief = withinBudget({
+    ...found,
+    needs_attention: [...found.needs_attention, ...missed, ...unproven, ...approvals],
+  });
   return {
     ...brief,
     ...(guidance === undefined ? {} : { guidance: guidance.lines.map((text) => short(text)) }),
@@ -139,6 +143,22 @@ async function unprovenBackups(ctx: Ctx, now: number): Promise<Brief['needs_atte
       count: total,
       first: rows.map(({ url, at }) => short(`${siteAddress(url)} ${when(at)}`)),
       next: 'svc-list-backup-status-v1 {"lacking":"proof"}',
+    },
+  ];
+}
+
+/** Sites that the schedule should have backed up, and did not. */
+async function missedBackups(ctx: Ctx): Promise<Brief['needs_attention']> {
+  const { rows, total } = await ctx.store.backupSchedule.missed(CASES);
+  if (total === 0) return [];
+  const why = (since: number | null) =>
+    since === null ? 'without the guard' : `failing since ${UTC_TIMES.day(since)}`;
+  return [
+    {
+      matter: 'not backed up, though the schedule has it',
+      count: total,
+      first: rows.map(({ url, failing_since }) => short(`${siteAddress(url)} ${why(failing_since)}`)),
+      next: 'svc-list-backup-status-v1',
     },
   ];
 }

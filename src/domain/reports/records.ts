@@ -1,9 +1,11 @@
 /** Segments about other tools: only from records that their owners reported to the service (REST §6.8.2). */
 
+import type { DrillFacts } from '../../../schemas/backup.js';
 import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import { counted } from '../common/question.js';
 import type { Ctx } from '../context.js';
 import { wrongField } from '../settings/settings.js';
 import { type Member, RECORD_SEGMENTS, type RecordSegment } from './record-segments.js';
@@ -58,11 +60,23 @@ export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: Re
   return { sections, values, notes, truncated };
 }
 
-/** What syncs tell of a site's backups, as a sentence. */
+/** The newest backup, ours or one that a sync told of, and when one was proven, in sentences. */
 async function lastBackup(ctx: Ctx, siteId: number): Promise<string> {
-  const [known] = await ctx.store.canaries.backups([siteId]);
-  return known === undefined ? 'No backup is known.' : `Last known backup: ${isoTime(known.last_backup * 1000)}.`;
+  const { canaries, siteBackups } = ctx.store;
+  const [[told], own, proof] = await Promise.all([
+    canaries.backups([siteId]),
+    siteBackups.lastDone(siteId),
+    siteBackups.lastProof(siteId),
+  ]);
+  const newest = Math.max((told?.last_backup ?? 0) * 1000, own?.started_at ?? 0);
+  const known = newest === 0 ? 'No backup is known.' : `Last known backup: ${isoTime(newest)}.`;
+  if (proof === undefined) return known;
+  const { restore_seconds, data_age_seconds } = JSON.parse(proof.facts) as DrillFacts;
+  const took = restore_seconds === null ? '' : `, in ${counted(restore_seconds, 'second')}`;
+  return `${known} One was last proven by restoring it on trial on ${isoTime(proof.at)}${took}; its data was then ${counted(Math.round(data_age_seconds / HOUR_S), 'hour')} old.`;
 }
+
+const HOUR_S = 3_600;
 
 type Facts = Record<string, unknown>;
 

@@ -187,6 +187,17 @@ export function createBackupSchedule(db: Db) {
       ]);
     },
 
+    /** Connected sites whose turn has come without a backup: it failed, or they lack the guard. */
+    async missed(limit: number) {
+      const from = `backup_turn t CROSS JOIN site s ON s.id = t.site_id
+        WHERE (t.planned = 2 OR t.failing_since IS NOT NULL) AND s.status = 'connected'`;
+      const [rows = [], counts = []] = await db.read([
+        sql(`SELECT s.url, t.failing_since FROM ${from} ORDER BY t.site_id LIMIT ?`, limit),
+        sql(`SELECT count(*) AS total FROM ${from}`),
+      ]);
+      return { rows: rows as { url: string; failing_since: number | null }[], total: Number(counts[0]?.total ?? 0) };
+    },
+
     async hasRules(): Promise<boolean> {
       return (await db.one('SELECT 1 AS n FROM backup_rule LIMIT 1')) !== undefined;
     },

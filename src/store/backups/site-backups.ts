@@ -1,6 +1,6 @@
 /** The backups of sites, and the restores that have not ended. */
 
-import type { Db, Row, Value } from '../driver/db.js';
+import { type Db, type Row, sql, type Value } from '../driver/db.js';
 
 export interface BackupRow extends Row {
   id: string;
@@ -171,12 +171,26 @@ export function createSiteBackups(db: Db, plain: Db) {
       return changes > 0;
     },
 
+    /** Completes one, which reports tell of also when it is gone; false if another process has taken it over. */
     async finish(id: string, alive: number, facts: string, now: number): Promise<boolean> {
-      const { changes } = await db.run(
-        "UPDATE backup SET state = 'done', finished_at = ?, facts = ?, progress = NULL WHERE id = ? AND state = 'running' AND alive_at = ?",
-        [now, facts, id, alive],
-      );
-      return changes > 0;
+      const [updated] = await db.batch([
+        sql(
+          "UPDATE backup SET state = 'done', finished_at = ?, facts = ?, progress = NULL WHERE id = ? AND state = 'running' AND alive_at = ?",
+          now,
+          facts,
+          id,
+          alive,
+        ),
+        sql(
+          `INSERT INTO report_record (site_id, segment, action, facts, at)
+           SELECT site_id, 'backups', 'created', json_object('type', 'Files and database'), started_at FROM backup
+           WHERE id = ? AND state = 'done' AND finished_at = ? AND alive_at = ? AND site_id IN (SELECT id FROM site)`,
+          id,
+          now,
+          alive,
+        ),
+      ]);
+      return (updated?.changes ?? 0) > 0;
     },
 
     async fail(id: string, alive: number, error: string, now: number): Promise<void> {
@@ -254,6 +268,13 @@ export function createSiteBackups(db: Db, plain: Db) {
            AND ifnull(d.tried_at, 0) < iif(d.tried = '${UNVERIFIED}', ?, ?)
          ORDER BY ifnull(d.tried_at, 0), b.site_id LIMIT 1`,
         [unverified, verified],
+      ),
+
+    /** When one of the site was last proven, and JSON of what was found. */
+    lastProof: (siteId: number) =>
+      db.one<{ at: number; facts: string }>(
+        "SELECT at, facts FROM backup_drill WHERE site_id = ? AND result = 'proven' ORDER BY at DESC LIMIT 1",
+        [siteId],
       ),
 
     /** Sites whose backups reach back so far, and of which none was proven since; those that were never proven first. */

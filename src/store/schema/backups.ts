@@ -57,6 +57,7 @@ CREATE TABLE backup_turn (
 );
 CREATE INDEX backup_turn_due ON backup_turn (next_at) WHERE planned = 1;
 CREATE INDEX backup_turn_unplanned ON backup_turn (site_id) WHERE planned <= 0;
+CREATE INDEX backup_turn_missed ON backup_turn (site_id) WHERE planned = 2 OR failing_since IS NOT NULL;
 CREATE TRIGGER backup_turn_insert AFTER INSERT ON site BEGIN
   INSERT INTO backup_turn (site_id) VALUES (new.id);
 END;
