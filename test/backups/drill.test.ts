@@ -150,7 +150,7 @@ describe('the schedule', () => {
       matter: 'without a proven backup for 35 days',
       count: 2,
       first: [`${host(1)} never proven`, `${host(2)} never proven`],
-      next: 'svc-list-backups-v1 {"proven":false}',
+      next: 'svc-list-backup-status-v1 {"lacking":"proof"}',
     });
     await proven(first, 1);
     expect((await matter()).first).toEqual([`${host(2)} never proven`]);

@@ -181,7 +181,8 @@ class BackupWork {
     const tables = await readSiteTables(listed.tables, resumed ?? before?.tables ?? [], parts);
     this.#sent += tables.bytes;
     this.#progress.tables = await putTables(this.#writer, tables.tables);
-    await this.#note();
+    // Otherwise with the files, in the same pack.
+    if (tables.bytes >= NOTED_BYTES) await this.#note();
     const listing = await listFiles(this.#plugin.site, this.#ctx.signal, turn);
     const unreadable: { path: string; why: string }[] = [];
     const files = await this.#read(listing.files, before?.files ?? [], before?.began ?? 0, readAll, parts, (path) =>
