@@ -25,6 +25,7 @@ class Sitefleet_Backup {
 	const SLICE       = 524288; // Bytes of rows in one slice.
 	const MAX_ROW     = 8388608; // Bytes of one row.
 	const MAX_TABLES  = 2000;
+	const PIECE       = 131072; // Bytes that are compressed between two rests.
 	const INSERT      = 262144; // Bytes of one INSERT statement, well below any max_allowed_packet.
 	const PATIENCE    = 20.0; // Seconds that a request waits for a swap that is under way.
 
@@ -48,6 +49,9 @@ class Sitefleet_Backup {
 	private $get;
 	private $put;
 	private $locked;
+	private bool $gentle = false;
+	/** When the last rest ended. */
+	private float $rested = 0.0;
 
 	public function __construct( string $content, string $store, callable $get, callable $put, callable $locked ) {
 		$this->content = rtrim( strtr( $content, '\\', '/' ), '/' );
@@ -59,8 +63,21 @@ class Sitefleet_Backup {
 	/** Executes a request that the guard has admitted. */
 	public function handle( string $action, array $request ): array {
 		Sitefleet_Refusal::when( is_multisite(), 'multisite', 'The sites of a network share files and tables: they cannot be backed up one by one.' );
-		$method = "do_$action";
+		$method       = "do_$action";
+		$this->gentle = true === ( $request['rest'] ?? null );
+		$this->rested = microtime( true );
 		return $this->$method( $request );
+	}
+
+	/**
+	 * Rests one and a half times as long as it has worked since the last rest, if that was asked for: visitors get most of the processor on hosts that
+	 * give the site only one. Where they slow this request down, it rests longer.
+	 */
+	private function rest(): void {
+		$worked = microtime( true ) - $this->rested;
+		if ( ! $this->gentle || $worked < 0.005 ) return;
+		usleep( (int) ( min( 1.0, 1.5 * $worked ) * 1000000 ) );
+		$this->rested = microtime( true );
 	}
 
 	// ---------------------------------------------------------------------------------------------------------- files
@@ -148,6 +165,7 @@ class Sitefleet_Backup {
 		$until = microtime( true ) + self::SECONDS;
 		list( $parts, $data ) = array( array(), '' );
 		foreach ( self::listed( $request, 'parts', 4000 ) as $part ) {
+			$this->rest();
 			if ( microtime( true ) > $until || strlen( $data ) >= self::MAX_READ ) break;
 			list( $rel, $offset, $length ) = array( $this->named( $part[0] ?? null ), (int) ( $part[1] ?? 0 ), (int) ( $part[2] ?? 0 ) );
 			$path = $this->path( $rel );
@@ -171,7 +189,7 @@ class Sitefleet_Backup {
 			$stable  = $after && array( $before['size'], $before['mtime'], $before['ino'] ) === array( $after['size'], $after['mtime'], $after['ino'] );
 			$parts[] = array( 'length' => strlen( $text ), 'size' => $before['size'], 'time' => $before['mtime'], 'inode' => $before['ino'], 'changed' => ! $stable );
 		}
-		return array( 'parts' => $parts ) + self::packed( $data );
+		return array( 'parts' => $parts ) + $this->packed( $data );
 	}
 
 	/** SHA-256 of files, as many as the time allows; null = there is no such file. */
@@ -339,6 +357,7 @@ class Sitefleet_Backup {
 			do {
 				// The first slice of a request is always read, so that every request gets further.
 				if ( $slices && ( microtime( true ) > $until || strlen( $data ) + self::SLICE > self::MAX_READ ) ) break 2;
+				$this->rest();
 				$slice    = $this->slice( $db, $table, $shape, $from, $to );
 				$text     = $slice['text'];
 				$whole    = $from === self::key_of( $range['after'] ?? null, $shape ) && $slice['end'];
@@ -352,7 +371,7 @@ class Sitefleet_Backup {
 			} while ( ! $slice['end'] );
 		}
 		$db->query( 'COMMIT' );
-		return array( 'slices' => $slices ) + self::packed( $data );
+		return array( 'slices' => $slices ) + $this->packed( $data );
 	}
 
 	/** The rows after one key up to another, up to the size of a slice: one line of JSON each. */
@@ -750,9 +769,15 @@ class Sitefleet_Backup {
 		return array_values( $value );
 	}
 
-	private static function packed( string $data ): array {
-		$deflated = function_exists( 'gzdeflate' ) && strlen( $data ) > 200 ? gzdeflate( $data, 1 ) : false;
-		return false === $deflated ? array( 'data' => base64_encode( $data ), 'deflated' => false ) : array( 'data' => base64_encode( $deflated ), 'deflated' => true );
+	private function packed( string $data ): array {
+		if ( ! function_exists( 'deflate_init' ) || strlen( $data ) <= 200 ) return array( 'data' => base64_encode( $data ), 'deflated' => false );
+		$stream = deflate_init( ZLIB_ENCODING_RAW, array( 'level' => 1 ) );
+		$text   = '';
+		for ( $at = 0; $at < strlen( $data ); $at += self::PIECE ) {
+			$this->rest();
+			$text .= deflate_add( $stream, substr( $data, $at, self::PIECE ), ZLIB_NO_FLUSH );
+		}
+		return array( 'data' => base64_encode( $text . deflate_add( $stream, '', ZLIB_FINISH ) ), 'deflated' => true );
 	}
 
 	private static function unpacked( array $request ): string {

@@ -92,6 +92,17 @@ describe('a backup', () => {
     expect(other.added_bytes).toBeLessThan(unshared + 20_000);
   });
 
+  it('asks the site to rest while it reads everything, not for the little that a day changes', async () => {
+    await app.call('back-up-site', SITE);
+    const state = stateOf(0);
+    const { gentle } = state;
+    expect(gentle).toBeGreaterThan(0);
+    app.clock.move(3_600_000);
+    putFile(state, UPLOAD, Buffer.from('changed'), later());
+    await app.call('back-up-site', SITE);
+    expect(state.gentle).toBe(gentle);
+  });
+
   it('says what changed since the one before', async () => {
     const first = await app.call('back-up-site', SITE);
     expect((await app.call('get-backup', { backup_id: first.backup_id })).changes).toBeNull();

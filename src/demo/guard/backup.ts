@@ -24,7 +24,7 @@ export function putFile(state: BackupState, path: string, bytes: Buffer, time: n
 /** The plugin as it is just installed. Plugins of the same version have the same files on every site. */
 export function putBackupPlugin(site: DemoSite, version: string): BackupState {
   const [files, tables] = [new Map(), new Map()];
-  const state: BackupState = { version, files, tables, restore: null, read: 0, sentRows: 0, inode: 0 };
+  const state: BackupState = { version, files, tables, restore: null, read: 0, gentle: 0, sentRows: 0, inode: 0 };
   const { plugins, themes, posts, users } = site.inner;
   const time = Math.floor(site.now() / 1000) - 86_400;
   for (const { slug, version: of, mustUse } of plugins) {
@@ -51,6 +51,7 @@ export function putBackupPlugin(site: DemoSite, version: string): BackupState {
 
 /** Executes an action. Undefined: the request is not one that the plugin accepts. */
 export function actOnBackup(state: BackupState, action: string, asked: Fields): Fields | undefined {
+  if (asked.rest === true) state.gentle += 1;
   switch (action) {
     case 'manifest':
       return manifest(state, String(asked.after));

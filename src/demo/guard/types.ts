@@ -75,6 +75,8 @@ export interface BackupState {
   /** Bytes that were read from files, and after how many no more can be read. */
   read: number;
   stopsAfter?: number;
+  /** Requests that asked for rests. */
+  gentle: number;
   /** Bytes of rows that were sent. */
   sentRows: number;
   inode: number;

@@ -33,6 +33,8 @@ const NOTED_BYTES = 64 * 1024 * 1024;
 /** A site that takes longer to answer is given a pause of the same length, up to a limit. */
 const SLOW_MS = 2_500;
 const LONGEST_PAUSE_MS = 10_000;
+/** A site that has worked for so long is asked to rest between pieces of its work. A first backup takes longer anyway. */
+const AT_ONCE_MS = 5_000;
 /** Of files that seem unchanged so many are read again: what only seems so is found in time. */
 const READ_AGAIN = 0.01;
 /** Everything is read again in a backup when the last one that did so is older. */
@@ -145,6 +147,8 @@ class BackupWork {
   readonly #row: { id: string; started_at: number; progress: string | null };
   readonly #progress: Progress;
   #asked = 0;
+  /** Milliseconds that the site has worked. */
+  #busy = 0;
   /** Bytes that the site sent to this process. */
   #sent = 0;
 
@@ -171,6 +175,7 @@ class BackupWork {
     const last = await siteBackups.lastDone(this.#target.site.id);
     const before = last === undefined ? null : await this.#earlier(last.id);
     const readAll = before === null || this.#row.started_at - (await this.#lastReadAll()) > READ_ALL_MS;
+    this.#plugin.site.gentle = before === null;
     const turn = () => this.#turn();
     const parts = { site: this.#plugin.site, writer: this.#writer, signal: this.#ctx.signal, turn };
     const began = await lookAtSite(this.#ctx, this.#target, this.#plugin, turn);
@@ -350,6 +355,8 @@ class BackupWork {
     signal.throwIfAborted();
     const took = this.#asked === 0 ? 0 : clock.elapsed() - this.#asked;
     if (took > SLOW_MS) await clock.sleep(Math.min(took, LONGEST_PAUSE_MS), signal);
+    this.#busy += took;
+    if (this.#busy > AT_ONCE_MS) this.#plugin.site.gentle = true;
     if (clock.now() - this.alive > BEAT_MS) await this.#advance();
     this.#asked = clock.elapsed();
   }
