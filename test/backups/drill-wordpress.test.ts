@@ -118,6 +118,17 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     rmSync(join(site.content, 'cache'), { recursive: true });
   });
 
+  it('a front page without a title is compared by its end', async () => {
+    const untitled = (end: string) => `<!doctype html><html><body>Shop<?php wp_footer(); ${end} ?></body></html>\n`;
+    site.write('themes/plain/index.php', untitled(''));
+    expect(await drill(await backUp())).toMatchObject({ result: 'proven', not_compared: [] });
+    site.write('cache/sale', '');
+    site.write('themes/plain/index.php', untitled("if ( ! is_file( WP_CONTENT_DIR . '/cache/sale' ) ) exit;"));
+    expect(await drill(await backUp())).toMatchObject({ result: 'failed', reason: 'the front page has no end' });
+    rmSync(join(site.content, 'cache'), { recursive: true });
+    site.write('themes/plain/index.php', THEME);
+  });
+
   it('a plugin that fails in the copy is named', async () => {
     site.write('cache/needed', '');
     site.write('frail', '');

@@ -19,6 +19,9 @@ const UPDATES: readonly SettingField[] = [
   ['check_http_response', 'switch'],
   ['check_http_response_method', ['get', 'head']],
   ['numberdays_outdate_plugin_theme', 'number'],
+  ['backup_before_upgrade', 'switch'],
+  ['backup_before_upgrade_days', 'number'],
+  ['svc_notification_on_backup_fail', 'switch'],
 ];
 const AUTOMATIC: readonly SettingField[] = [
   ['plugin_automatic_daily_update', 'switch'],

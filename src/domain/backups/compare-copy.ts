@@ -106,7 +106,9 @@ function comparePage(
       ? []
       : [`the front page answered with HTTP ${facts.status}, ${front.status} was recorded${why}`],
   );
-  if (facts.status === front.status)
+  if (facts.status === front.status && front.title === '' && !facts.whole)
+    point('front page', ['the front page has no end']);
+  else if (facts.status === front.status)
     point(
       'front page title',
       facts.title === front.title

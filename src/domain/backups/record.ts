@@ -14,6 +14,7 @@ import type { OpenPlugin } from './plugin.js';
 /** What a visitor sees there. */
 interface FrontPage {
   status: number;
+  /** '' = the page has none, but an end. */
   title: string;
   /** Where it is, after redirects within the site. */
   url: string;
@@ -78,8 +79,9 @@ async function frontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage | stri
     }
     if (page.status !== 200) return page.status === 0 ? 'it did not answer' : `it answered with HTTP ${page.status}`;
     address.searchParams.delete('sitefleet');
-    const { title } = factsOf(page, address.href);
-    return title === '' ? 'it has no title' : { status: page.status, title, url: address.href };
+    const { title, whole } = factsOf(page, address.href);
+    if (title === '' && !whole) return 'it has no title, and no end';
+    return { status: page.status, title, url: address.href };
   }
   return 'it redirects too often';
 }
