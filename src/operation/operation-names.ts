@@ -19,6 +19,7 @@ const TEXTS: ReadonlySet<string> = new Set([
   'advice',
   'notice',
   'notices',
+  'why_not',
   'warnings',
   'problems',
   'status_reason',

@@ -26,6 +26,7 @@ const VIEWS = [
   '/policies/:id',
   '/policies/:id/edit',
   '/monitors',
+  '/backups',
   '/clients',
   '/reports',
   '/jobs',
