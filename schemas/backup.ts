@@ -194,6 +194,7 @@ export type DrillFacts = Omit<DrillResult, 'backup_id' | 'site_id' | 'site_url' 
 
 /** What a site lacks: any complete backup, a recent one, success of the last attempt, or a proof by a trial restore. */
 export const BACKUP_LACKS = ['any', 'recent', 'success', 'proof'] as const;
+export type BackupLack = (typeof BACKUP_LACKS)[number];
 
 export const backupStatusFilter = () => ({
   lacking: z

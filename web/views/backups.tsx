@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { refresh, useLoad } from '../api/load.js';
+import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
 import { Badge } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
@@ -73,18 +74,18 @@ export function FleetBackups() {
   );
 }
 
-type Site = Awaited<ReturnType<typeof readSites>>['data'][number];
-const readSites = () => answer(api.GET('/backups/sites', {}));
+type Site = paths['/backups/sites']['get']['responses'][200]['content']['application/json']['data'][number];
 
 function Sites({ sites, drills }: { sites: readonly Site[]; drills: boolean }) {
-  const nameOf = distinctNames(sites.map((site) => ({ ...site, url: site.site_url })));
+  const named = sites.map((site) => ({ ...site, url: site.site_url }));
+  const nameOf = distinctNames(named);
   return (
     <>
-      {sites.map((site) => (
+      {named.map((site) => (
         <tr key={site.site_id}>
           <th scope="row">
-            <a href={`/sites/${site.site_id}?tab=backups`}>{nameOf({ ...site, url: site.site_url })}</a>
-            <div class="small muted">{t.address(site.site_url)}</div>
+            <a href={`/sites/${site.site_id}?tab=backups`}>{nameOf(site)}</a>
+            <div class="small muted">{t.address(site.url)}</div>
           </th>
           <td data-label={t.backups.newest}>
             <Newest {...site} />

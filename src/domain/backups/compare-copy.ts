@@ -118,7 +118,8 @@ function comparePage(
   found.page = found.different.length > before;
 }
 
-function named<T>(all: readonly T[], text: (one: T) => string, what: string): string[] {
+/** The first of them, and how many more there are. */
+export function named<T>(all: readonly T[], text: (one: T) => string, what: string): string[] {
   const first = all.slice(0, NAMED).map(text);
   return all.length <= NAMED ? first : [...first, `${all.length - NAMED} more ${what}`];
 }

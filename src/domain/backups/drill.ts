@@ -39,11 +39,16 @@ export async function drillBackup(ctx: Ctx, id: string): Promise<DrillResult> {
     });
   const { siteBackups } = ctx.store;
   try {
-    await siteBackups.beginDrill(row, keptOf(ctx, row, unverified('The drill was interrupted.')), ctx.clock.now());
+    await siteBackups.beginDrill(
+      row,
+      keptOf(resultOf(ctx, row, unverified('The drill was interrupted.'))),
+      ctx.clock.now(),
+    );
     const found = impossible === null ? await inTime(ctx, row) : unverified(impossible);
-    await siteBackups.endDrill(row.id, { result: found.result, facts: keptOf(ctx, row, found) }, ctx.clock.now());
-    if (found.result === 'failed') await raiseAlert(ctx, row, found.reason ?? '');
-    return resultOf(ctx, row, found);
+    const result = resultOf(ctx, row, found);
+    await siteBackups.endDrill(row.id, { result: result.result, facts: keptOf(result) }, ctx.clock.now());
+    if (result.result === 'failed') await raiseAlert(ctx, row, result.reason ?? '');
+    return result;
   } finally {
     free();
   }
@@ -134,12 +139,8 @@ function resultOf(ctx: Ctx, row: BackupRow, found: Found): DrillResult {
   };
 }
 
-function keptOf(ctx: Ctx, row: BackupRow, found: Found): string {
-  const { result, reason, restore_seconds, data_age_seconds, php, network, compared, not_compared } = resultOf(
-    ctx,
-    row,
-    found,
-  );
+function keptOf(of: DrillResult): string {
+  const { result, reason, restore_seconds, data_age_seconds, php, network, compared, not_compared } = of;
   const facts = { result, reason, restore_seconds, data_age_seconds, php, network, compared, not_compared };
   return JSON.stringify(facts satisfies DrillFacts);
 }

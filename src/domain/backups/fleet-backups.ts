@@ -1,9 +1,9 @@
 /** Tells how the sites of the fleet are backed up, and which of them are not. */
 
-import type { backupStatusList, DrillFacts } from '../../../schemas/backup.js';
+import type { BackupLack, backupStatusList, DrillFacts } from '../../../schemas/backup.js';
 import type { z } from '../../../schemas/zod.js';
 import { isoTime } from '../../runtime/iso-time.js';
-import type { BackedUpRow, BackupLack } from '../../store/backups/fleet-backups.js';
+import type { BackedUpRow } from '../../store/backups/fleet-backups.js';
 import type { Ctx } from '../context.js';
 
 const DAY_MS = 24 * 3_600_000;

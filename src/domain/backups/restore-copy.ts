@@ -6,7 +6,7 @@ import type { Ctx } from '../context.js';
 import { UNCACHED } from '../updates/safe/probe.js';
 import { chunksOf, dump, isInside } from './archive.js';
 import { type CompleteBackup, factsOf } from './backups.js';
-import { type CopyFacts, compareCopy } from './compare-copy.js';
+import { type CopyFacts, compareCopy, named } from './compare-copy.js';
 import { otherCause } from './other-cause.js';
 import { pathText } from './plugin.js';
 import { siteConstants } from './site-constants.js';
@@ -19,8 +19,6 @@ const DATABASE_BYTES = 512 * 1024 * 1024;
 const MOST_CONFIG = 256 * 1024;
 /** Tables that are counted by one statement. */
 const COUNTED = 50;
-/** Files that are named. */
-const NAMED = 3;
 /** Characters of a reason. */
 export const REASON = 600;
 
@@ -42,6 +40,7 @@ export interface Found extends Pick<DrillFacts, 'result' | 'reason'> {
 export function unverified(reason: string): Found {
   return { result: 'could_not_verify', reason };
 }
+
 /** The database here refused the tables of the site's. */
 export class TablesRefused extends Error {
   constructor(
@@ -159,11 +158,7 @@ export class CopyOfBackup {
     }
     const expected = tables.map(({ name, slices }) => ({ name, rows: slices.reduce((sum, one) => sum + one.rows, 0) }));
     const { compared, different, not_compared, page } = compareCopy(record, prefix, expected, facts);
-    const all = [
-      ...files.slice(0, NAMED),
-      ...(files.length > NAMED ? [`${files.length - NAMED} more files`] : []),
-      ...different,
-    ];
+    const all = [...named(files, (text) => text, 'files'), ...different];
     const points = { compared: files.length === 0 ? ['files', ...compared] : compared, not_compared };
     if (all.length > 0) {
       const cause = page && files.length === 0 ? otherCause(facts.page, copy, record?.php ?? '') : null;

@@ -2,7 +2,7 @@
 
 /** Texts that are no secrets. All others may be one: a copy gets a word in their place. */
 const TEXTS = new Set(['DB_CHARSET', 'DB_COLLATE', 'WPLANG', 'WP_DEFAULT_THEME', 'UPLOADS', 'WP_ENVIRONMENT_TYPE']);
-const PLACEHOLDER = 'drill';
+const HIDDEN = 'drill';
 /** A copy has its own, or none. */
 const NEVER =
   /^(ABSPATH|DB_(NAME|USER|PASSWORD|HOST)|(SECURE_AUTH|LOGGED_IN|AUTH|NONCE)_(KEY|SALT)|WP_(CONTENT|PLUGIN)_(DIR|URL)|WPMU_PLUGIN_(DIR|URL)|PLUGINDIR|MUPLUGINDIR|WP_(HOME|SITEURL|TEMP_DIR|ALLOW_MULTISITE|PROXY_\w+)|MULTISITE|SUBDOMAIN_INSTALL|\w*_CURRENT_SITE|COOKIE_DOMAIN)$/;
@@ -21,7 +21,7 @@ export function siteConstants(config: string): Record<string, string | number | 
     const text = single ?? double ?? '';
     if (truth !== undefined) found[name] = truth.toLowerCase() === 'true';
     else if (number !== undefined) found[name] = Number(number);
-    else found[name] = text === '' || (TEXTS.has(name) && /^[\w./-]{0,100}$/.test(text)) ? text : PLACEHOLDER;
+    else found[name] = text === '' || (TEXTS.has(name) && /^[\w./-]{0,100}$/.test(text)) ? text : HIDDEN;
   }
   return found;
 }

@@ -1,22 +1,20 @@
 /** Folders of copies: made, and removed also where the process that made one has died. */
 
 import { randomUUID } from 'node:crypto';
-import { chown, mkdir, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isProcessGone, processId } from '../../runtime/cluster/process-id.js';
+import { hasRoom } from '../../runtime/disk-space.js';
 import { USER } from './confined.js';
 import { CopyUnavailable } from './copies.js';
 
 const NAME = /^sitefleet-drill-[0-9a-f]{12}$/;
 const OWNER = 'owner';
-/** What the disk keeps free. */
-const SPARE_BYTES = 512 * 1024 * 1024;
 
 /** Makes a folder below another, which only this user and that of the copy can enter. @throws CopyUnavailable */
 export async function makeFolder(parent: string, bytes: number): Promise<string> {
   try {
-    const { bavail, bsize } = await statfs(parent);
-    if (bavail * bsize < bytes + SPARE_BYTES)
+    if (!(await hasRoom(parent, bytes)))
       throw new CopyUnavailable('There is not enough space on the disk for a copy of the site.');
     const folder = join(parent, `sitefleet-drill-${randomUUID().replaceAll('-', '').slice(0, 12)}`);
     await mkdir(folder, { mode: 0o700 });

@@ -1,5 +1,6 @@
 /** How the sites of the fleet are backed up: the newest backup of each, what failed, what was proven, and which lack it. */
 
+import type { BackupLack } from '../../../schemas/backup.js';
 import type { Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
@@ -22,9 +23,6 @@ export interface BackedUpRow extends Row {
   drilled_at: number | null;
   next_at: number | null;
 }
-
-/** What a site lacks. */
-export type BackupLack = 'any' | 'recent' | 'success' | 'proof';
 
 /** Since when a backup counts as recent, and a proof. */
 export interface BackupLimits {

@@ -1,5 +1,6 @@
 /** The backups of sites, and the restores that have not ended. */
 
+import type { DrillFacts } from '../../../schemas/backup.js';
 import { type Db, type Row, sql, type Value } from '../driver/db.js';
 
 export interface BackupRow extends Row {
@@ -58,9 +59,7 @@ const COLUMNS =
   'id, backup.site_id, site_url, state, started_at, alive_at, finished_at, progress, backup.facts, error, checked_at, checked, d.at AS drilled_at, d.result AS drill_result, d.facts AS drill';
 const FROM = 'backup LEFT JOIN backup_drill d ON d.backup_id = backup.id';
 
-/** How a trial restore ends. */
-export type DrillOutcome = 'proven' | 'failed' | 'could_not_verify';
-const UNVERIFIED: DrillOutcome = 'could_not_verify';
+const UNVERIFIED: DrillFacts['result'] = 'could_not_verify';
 
 const RESTORE = 'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?';
 
@@ -250,7 +249,11 @@ export function createSiteBackups(db: Db, plain: Db) {
     },
 
     /** Keeps the result; one that could not verify anything only in place of another such. */
-    async endDrill(id: string, { result, facts }: { result: DrillOutcome; facts: string }, now: number): Promise<void> {
+    async endDrill(
+      id: string,
+      { result, facts }: { result: DrillFacts['result']; facts: string },
+      now: number,
+    ): Promise<void> {
       await db.run(
         `UPDATE backup_drill SET tried_at = ?1, tried = ?2, at = iif(?2 = '${UNVERIFIED}' AND result <> ?2, at, ?1),
            facts = iif(?2 = '${UNVERIFIED}' AND result <> ?2, facts, ?3), result = iif(?2 = '${UNVERIFIED}', result, ?2)

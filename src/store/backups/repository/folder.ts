@@ -1,8 +1,9 @@
 /** A folder that keeps the objects of the backup repository: each is written completely, or not at all. */
 
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasRoom } from '../../../runtime/disk-space.js';
 import { RepositoryError } from '../../../runtime/repository-error.js';
 
 /** Where a repository keeps its objects. Names are paths of at most two folders. */
@@ -28,8 +29,6 @@ export interface Backend {
 /** A draft this old was left by a process that died. */
 const DRAFT_MS = 24 * 3_600_000;
 const DRAFT = '.draft';
-/** Left free on the disk. */
-const SPARED_BYTES = 512 * 1024 * 1024;
 
 export function folderBackend(folder: string): Backend {
   const at = (name: string) => join(folder, name);
@@ -128,8 +127,7 @@ export function folderBackend(folder: string): Backend {
 
 /** A site may send any amount: it does not fill the disk, on which the database may be, too. */
 async function needRoom(folder: string, bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < bytes + SPARED_BYTES)
+  if (!(await hasRoom(folder, bytes)))
     throw new RepositoryError('full', 'The disk of the backup repository has less than 512 MB left.');
 }
 
