@@ -388,14 +388,21 @@ describe('a turn', () => {
 
   it('of a process that died is taken ten minutes later', async () => {
     until('2026-11-21T02:07:00Z');
-    const hanging = new Promise<never>(() => undefined);
     const { siteBackups } = app.ctx().store;
-    const died = processOf(app, () => {
-      const ctx = app.ctx({ actor: SYSTEM });
-      return { ...ctx, store: { ...ctx.store, siteBackups: { ...siteBackups, begin: () => hanging } } };
+    // It dies once it has asked the site: what it waited for would end with the clock.
+    const dead = new Promise<void>((died) => {
+      const begin = () => {
+        died();
+        return new Promise<never>(() => undefined);
+      };
+      const dying = processOf(app, () => {
+        const ctx = app.ctx({ actor: SYSTEM });
+        return { ...ctx, store: { ...ctx.store, siteBackups: { ...siteBackups, begin } } };
+      });
+      void dying.runNow('site-backups');
     });
-    void died.runNow('site-backups');
-    await expect.poll(() => nextOf(1)).toBe('2026-11-21T02:17:00Z');
+    await dead;
+    expect(await nextOf(1)).toBe('2026-11-21T02:17:00Z');
     expect(await run()).toBe('nothing due');
     until('2026-11-21T02:17:00Z');
     expect(await run()).toBe('1 backed up, 0 not');
