@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Backup
  * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
- * Version: 1.0.1
+ * Version: 1.0.2
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -17,7 +17,7 @@ if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
 
 /** One object serves one request. */
 class Sitefleet_Backup {
-	const VERSION     = '1.0.1';
+	const VERSION     = '1.0.2';
 	const MAX_BODY    = 1048576;
 	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
 	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
@@ -65,18 +65,19 @@ class Sitefleet_Backup {
 		Sitefleet_Refusal::when( is_multisite(), 'multisite', 'The sites of a network share files and tables: they cannot be backed up one by one.' );
 		$method       = "do_$action";
 		$this->gentle = true === ( $request['rest'] ?? null );
-		$this->rested = microtime( true );
+		// WordPress has worked since the request began.
+		$this->rested = (float) ( $_SERVER['REQUEST_TIME_FLOAT'] ?? microtime( true ) );
 		return $this->$method( $request );
 	}
 
 	/**
-	 * Rests one and a half times as long as it has worked since the last rest, if that was asked for: visitors get most of the processor on hosts that
+	 * Rests three times as long as it has worked since the last rest, if that was asked for: visitors get most of the processor on hosts that
 	 * give the site only one. Where they slow this request down, it rests longer.
 	 */
 	private function rest(): void {
 		$worked = microtime( true ) - $this->rested;
 		if ( ! $this->gentle || $worked < 0.005 ) return;
-		usleep( (int) ( min( 1.0, 1.5 * $worked ) * 1000000 ) );
+		usleep( (int) ( min( 1.0, 3 * $worked ) * 1000000 ) );
 		$this->rested = microtime( true );
 	}
 
