@@ -339,3 +339,25 @@ describe('a stream on which nothing happens', () => {
     }
   });
 });
+
+describe('the last listener', () => {
+  it('goes, and nothing is read any more: the service may have ended', async () => {
+    const own = await testApp({ sites: 1 });
+    const { token } = await newKey(own.service.store.keys, { scope: 'read' });
+    const http = await own.service.http();
+    const others = own.clock.sleeping();
+    const reply = await http.request('http://127.0.0.1/v2/events', { headers: { Authorization: `Bearer ${token}` } });
+    const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+    const asked = () => own.db.log.filter((sql) => sql.includes('FROM site_detail) AS synced')).length;
+    await expect.poll(() => own.clock.sleeping()).toBe(others + 1);
+    own.clock.move(1000);
+    await expect.poll(() => own.clock.sleeping()).toBe(others + 1);
+    const before = asked();
+    expect(before).toBeGreaterThan(0);
+    await reader.cancel();
+    own.clock.move(1000);
+    await expect.poll(() => own.clock.sleeping()).toBe(others);
+    expect(asked()).toBe(before);
+    await own.close();
+  });
+});

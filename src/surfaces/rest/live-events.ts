@@ -119,8 +119,10 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts) {
   async function follow(): Promise<void> {
     if (reading) return;
     reading = true;
-    while (streams.size > 0) {
+    for (;;) {
       await clock.sleep(READ_EVERY_MS);
+      // The last listener may have gone meanwhile, and the service have closed its database.
+      if (streams.size === 0) break;
       await tick();
     }
     reading = false;
