@@ -61,7 +61,7 @@ it('what a program asked for is listed without characters that a terminal acts o
   expect(text).toContain('note a\\u202eb\\u2028c');
   expect(text.replace(/[\n\t]/g, '')).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}/u);
   // As data it is what was asked for.
-  const listed = await shown(() => listRequests(own, { json: true }));
+  const listed = await shownBy(NAME, () => listRequests(own, { json: true }), [process.stdout]);
   expect(JSON.parse(listed)).toMatchObject([{ input: { notes: `note ${odd}` } }]);
   expect(listed.trimEnd()).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}/u);
 });
