@@ -88,12 +88,16 @@ function raw(value: unknown, max: number): string {
   return text.length > max * 4 + 1000 ? text.slice(0, max * 4 + 1000) : text;
 }
 
-/** Printable ASCII contains no invisible characters, so the slow pattern is skipped. */
-const PRINTABLE = /^[ -~]*$/;
+/**
+ * Text without invisible characters, so the slow patterns are skipped: printable ASCII, the letters of Europe, typographic
+ * punctuation, currency signs, Japanese and Chinese.
+ */
+const ORDINARY =
+  /^[ -~\u00A1-\u00AC\u00AE-\u02FF\u0370-\u052F\u2010-\u2027\u20A0-\u20BF\u3001-\u3029\u3041-\u30FF\u4E00-\u9FFF]*$/;
 
 /** Before tags are searched: an invisible character inside one would hide it. */
 function visible(text: string): string {
-  return PRINTABLE.test(text) ? text : text.replace(/\s+/g, ' ').replace(UNSEEN, '');
+  return ORDINARY.test(text) ? text : text.replace(/\s+/g, ' ').replace(UNSEEN, '');
 }
 
 function withoutMarkup(text: string): string {
@@ -133,7 +137,7 @@ export function cleanLine(text: string, max: number): string {
 /** JSON whose invisible characters are escapes, as they were sent: the same data, and no terminal acts on them. */
 export function visibleJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
-  return PRINTABLE.test(text)
+  return ORDINARY.test(text)
     ? text
     : text.replace(INVISIBLE, (char) =>
         Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
@@ -148,7 +152,7 @@ export function visibleJson(value: unknown): string {
  */
 export function richText(value: string, max: number): string {
   const text = raw(value, max);
-  const kept = PRINTABLE.test(text)
+  const kept = ORDINARY.test(text)
     ? text
     : text.replace(INVISIBLE, (char) => (char === '\n' || char === '\t' ? char : ''));
   return cut(kept, max);
@@ -157,5 +161,5 @@ export function richText(value: string, max: number): string {
 /** An identifier kept exactly as sent (slugs go back to the child), or null if it is not a valid one. */
 export function exactText(value: unknown, max: number): string | null {
   if (typeof value !== 'string' || value === '' || value.length > max) return null;
-  return PRINTABLE.test(value) || value.search(INVISIBLE) < 0 ? value : null;
+  return ORDINARY.test(value) || value.search(INVISIBLE) < 0 ? value : null;
 }

@@ -404,6 +404,17 @@ describe('text of strangers', () => {
     }, 60_000);
   });
 
+  it('treats each character alone as Unicode describes it', () => {
+    const blank = /[\p{Z}\t\n\v\f\r\uFEFF]/u;
+    const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
+    const wrong = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter((char) => {
+      if (char === '<' || /\p{Cn}/u.test(char)) return false;
+      const gone = blank.test(char) || unseen.test(char);
+      return plainText(char, 10) !== (gone ? '' : char);
+    });
+    expect(wrong).toEqual([]);
+  });
+
   it('leaves content its lines and markup', () => {
     expect(richText('<p>a</p>\n\tb\u0000\u202E', 100)).toBe('<p>a</p>\n\tb');
   });
