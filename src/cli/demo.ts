@@ -82,8 +82,9 @@ export async function demo(settle: Settle, options: { sites: number; json: boole
   try {
     const { config, delay } = configured(settle, folder);
     const started = await start(config, options.sites, undo);
-    const { service, listener, credentials } = started;
+    const { service, listener, loaded } = started;
     const { outcome, facts } = await fill(started, config, delay, stop);
+    const [credentials] = await loaded;
     if (!stop.aborted) {
       await service.start();
       if (options.json) printJson({ ...endpoints(listener.url, credentials), broken_update: facts.broken_update });
@@ -115,17 +116,21 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
     sharedKey,
   });
   undo(() => service.stop());
-  // Together: the engine loads in its own thread, and the password is hashed in another.
-  const [app, credentials] = await Promise.all([
-    service.http(),
-    firstStartOf(config, systemClock.now(), LINK_MS),
-    service.loadEngine(),
-  ]);
-  if (credentials === undefined) throw new CommandError('The demo found a database in use in its new folder.');
-  const listener: HttpListener = await listen(app, config);
+  // All this goes on while sites are being connected: the engine loads in its own thread, the password is hashed in another, and
+  // requests wait until what they need is loaded.
+  const app = service.http();
+  const loaded = Promise.all([firstLogin(config), app, service.loadEngine()]);
+  loaded.catch(() => undefined);
+  const listener: HttpListener = await listen({ fetch: async (...request) => (await app).fetch(...request) }, config);
   undo(() => listener.close(2000));
   service.setBaseUrl(listener.url);
-  return { service, fleet, inbox, listener, credentials, sharedKey };
+  return { service, fleet, inbox, listener, loaded };
+}
+
+async function firstLogin(config: Config): Promise<Credentials> {
+  const credentials = await firstStartOf(config, systemClock.now(), LINK_MS);
+  if (credentials === undefined) throw new CommandError('The demo found a database in use in its new folder.');
+  return credentials;
 }
 
 type Started = Awaited<ReturnType<typeof start>>;
@@ -137,7 +142,7 @@ const NO_FACTS: StoryFacts = { broken_update: null, same_update: null };
  * separate service; only connecting is left to the engine of the service that will serve.
  */
 async function fill(
-  { service, fleet, inbox, listener, sharedKey }: Started,
+  { service, fleet, inbox, listener }: Started,
   config: Config,
   delay: number | undefined,
   stop: AbortSignal,
@@ -146,7 +151,7 @@ async function fill(
     import('../app/service.js'),
     import('./demo-story.js'),
   ]);
-  const author = await createService({ config, log: service.log, sharedKey, engine: 'inline', jobs: false });
+  const author = await createService({ config, log: service.log, engine: 'inline', jobs: false });
   try {
     author.setBaseUrl(listener.url);
     const ctx = author.ctx(localCaller(stop));

@@ -21,7 +21,7 @@ const UNREAD_MS = 60_000;
 
 /** Listens; rejects with a human-readable message when the address is not available. */
 export async function listen(
-  app: Hono<HttpEnv>,
+  app: Pick<Hono<HttpEnv>, 'fetch'>,
   address: { host: string; port: number },
   unreadMs = UNREAD_MS,
 ): Promise<HttpListener> {
