@@ -28,8 +28,8 @@ const LONGEST_PAGE = 10_000;
  * sentence suffices alone: caches and proxies drop the header and change the status.
  */
 export function isMaintenancePage({ status, retryAfter, body }: PageAnswer): boolean {
-  const own = WP_DIE.test(body) || !HTML_PAGE.test(body);
-  if (SENTENCE.test(body) && (status === 503 || (own && body.length <= LONGEST_PAGE))) return true;
+  const isOwn = () => WP_DIE.test(body) || !HTML_PAGE.test(body);
+  if (SENTENCE.test(body) && (status === 503 || (body.length <= LONGEST_PAGE && isOwn()))) return true;
   if (status !== 503 || retryAfter.trim() !== RETRY_AFTER || body.trim() === '') return false;
-  return own;
+  return isOwn();
 }
