@@ -5,6 +5,7 @@ import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { classify } from './classify.js';
+import { hoursSince } from './history.js';
 import { effectiveSettings, type MonitorSettings } from './settings.js';
 import { advance, flapWindow, type MonitorRecord } from './state.js';
 
@@ -46,7 +47,7 @@ export async function replayHistory(
       records.set(siteId, pastOf(monitor, effectiveSettings(monitor, global), answerAt, options));
     },
     async store() {
-      await ctx.store.monitorResults.loadHistory(records);
+      await ctx.store.monitorResults.loadHistory(records, hoursSince(options.until));
       await ctx.store.monitorResults.sumDays(Math.floor(options.until / DAY_MS));
       return [...records.values()].reduce((sum, { length }) => sum + length, 0);
     },

@@ -6,17 +6,11 @@
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { alertValues, type NewAlert } from './alerts.js';
-import { BEAT, beatValues, type CheckRecord, SET_STATE, stateValues } from './record.js';
+import { BEAT, beatValues, type CheckRecord, SET_STATE, stateValues, sumFleetDays } from './record.js';
 
 /** Rows per statement. */
 const ROWS = 5_000;
-
-interface Hour {
-  up_s: number;
-  down_s: number;
-  pending_s: number;
-  pings: number[];
-}
+const HOUR_MS = 3_600_000;
 
 export interface Incident {
   site_id: number;
@@ -30,8 +24,14 @@ export interface Incident {
 /**
  * Stores checks as `recordChecks` would have, in sequence. Alerts count as sent.
  * @param checks by site, oldest first
+ * @param hoursSince the beginning of a day (UTC, milliseconds since 1970): sums of earlier hours are kept by day only
  */
-export async function loadHistory(db: Db, checks: ReadonlyMap<number, readonly CheckRecord[]>): Promise<void> {
+export async function loadHistory(
+  db: Db,
+  checks: ReadonlyMap<number, readonly CheckRecord[]>,
+  hoursSince: number,
+): Promise<void> {
+  const firstHour = hoursSince / HOUR_MS;
   const all = [...checks.values()].flat().sort((a, b) => a.at - b.at);
   const statements = [
     // Ids of beats ascend with time.
@@ -40,9 +40,16 @@ export async function loadHistory(db: Db, checks: ReadonlyMap<number, readonly C
       all.map((check) => [check.site_id, ...beatValues(check)]),
     ),
     ...inserts(
-      'monitor_hour (site_id, hour, up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max)',
-      [...checks].flatMap(([siteId, records]) => hourRows(siteId, records)),
+      `monitor_hour (site_id, hour, ${SUMS})`,
+      [...checks].flatMap(([siteId, records]) => sums(siteId, records, (hour) => (hour < firstHour ? null : hour))),
     ),
+    ...inserts(
+      `monitor_day (site_id, day, ${SUMS})`,
+      [...checks].flatMap(([siteId, records]) =>
+        sums(siteId, records, (hour) => (hour < firstHour ? Math.floor(hour / 24) : null)),
+      ),
+    ),
+    sql(sumFleetDays('day < ?'), firstHour / 24),
     ...inserts(
       'incident (site_id, started_at, ended_at, http_code, msg, down_count)',
       [...checks.values()]
@@ -55,7 +62,7 @@ export async function loadHistory(db: Db, checks: ReadonlyMap<number, readonly C
       all.flatMap(({ alert }) => (alert === null ? [] : [[...alertValues(alert as NewAlert), alert.at, alert.at]])),
     ),
     ...[...checks].flatMap(([siteId, records]) => stateStatement(siteId, records)),
-    // Its days are to be summed, too.
+    // The days of the other hours are to be summed, too.
     sql('UPDATE monitor_engine SET summed_day = NULL'),
   ];
   await db.batch(statements);
@@ -68,26 +75,24 @@ function inserts(into: string, rows: readonly Value[][]): Statement[] {
   return parts.map((part) => sql(`INSERT INTO ${into} SELECT ${values} FROM json_each(?)`, JSON.stringify(part)));
 }
 
-function hourRows(siteId: number, records: readonly CheckRecord[]): Value[][] {
-  const hours = new Map<number, Hour>();
+const SUMS = 'up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max';
+
+/** Rows of sums by period. @param periodOf the period of an hour, both counted since the epoch; null = in no row */
+function sums(siteId: number, records: readonly CheckRecord[], periodOf: (hour: number) => number | null): Value[][] {
+  const periods = new Map<number, { up: number; down: number; pending: number; pings: number[] }>();
   for (const share of records.flatMap((record) => record.hours)) {
-    const hour = hours.get(share.hour) ?? { up_s: 0, down_s: 0, pending_s: 0, pings: [] };
-    hours.set(share.hour, hour);
-    hour.up_s += share.up_s;
-    hour.down_s += share.down_s;
-    hour.pending_s += share.pending_s;
-    if (share.ping_ms !== null) hour.pings.push(share.ping_ms);
+    const period = periodOf(share.hour);
+    if (period === null) continue;
+    const sum = periods.get(period) ?? { up: 0, down: 0, pending: 0, pings: [] };
+    periods.set(period, sum);
+    sum.up += share.up_s;
+    sum.down += share.down_s;
+    sum.pending += share.pending_s;
+    if (share.ping_ms !== null) sum.pings.push(share.ping_ms);
   }
-  return [...hours].map(([hour, { up_s, down_s, pending_s, pings }]) => [
-    siteId,
-    hour,
-    up_s,
-    down_s,
-    pending_s,
-    pings.length,
-    pings.reduce((sum, ping) => sum + ping, 0),
-    pings.length === 0 ? null : Math.min(...pings),
-    pings.length === 0 ? null : Math.max(...pings),
+  return [...periods].map(([period, { up, down, pending, pings }]) => [
+    ...[siteId, period, up, down, pending, pings.length, pings.reduce((total, ping) => total + ping, 0)],
+    ...(pings.length === 0 ? [null, null] : [Math.min(...pings), Math.max(...pings)]),
   ]);
 }
 

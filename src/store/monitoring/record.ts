@@ -60,6 +60,11 @@ export function beatValues({ at, beat }: CheckRecord): Value[] {
 export const SET_STATE = `UPDATE monitor SET status = ?, confirmed = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?,
   last_check_at = ?, last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?`;
 
+/** Sums up the days of all monitors that fulfil the condition. */
+export const sumFleetDays = (condition: string) =>
+  `INSERT INTO fleet_day (day, up_s, down_s) SELECT day, sum(up_s), sum(down_s) FROM monitor_day WHERE ${condition} GROUP BY day
+   ON CONFLICT (day) DO UPDATE SET up_s = excluded.up_s, down_s = excluded.down_s`;
+
 /** The arguments of `SET_STATE`. */
 export function stateValues({ at, beat, state, next_check_at }: CheckRecord): Value[] {
   return [

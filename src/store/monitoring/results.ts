@@ -7,7 +7,7 @@ import { among, fragment, join } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
 import { type Incident, loadHistory } from './imported-history.js';
-import { type CheckRecord, recordChecks } from './record.js';
+import { type CheckRecord, recordChecks, sumFleetDays } from './record.js';
 
 export interface BeatRow extends Row, Omit<CheckRecord['beat'], 'important'> {
   id: number;
@@ -66,7 +66,8 @@ export function createMonitorResults(db: Db) {
     record: <A extends NewAlert>(checks: readonly CheckRecord<A>[]) => recordChecks(db, checks),
 
     /** See `loadHistory`. */
-    loadHistory: (checks: ReadonlyMap<number, readonly CheckRecord[]>) => loadHistory(db, checks),
+    loadHistory: (checks: ReadonlyMap<number, readonly CheckRecord[]>, hoursSince: number) =>
+      loadHistory(db, checks, hoursSince),
 
     /** Starts and ends of incidents since `since`, by site: how often each one changed. */
     async changesSince(ids: readonly number[], since: number): Promise<Map<number, number>> {
@@ -203,11 +204,7 @@ export function createMonitorResults(db: Db) {
       for (let day = Number(row.first); day < today; day++)
         await db.batch([
           sql(`${SUM_DAYS} WHERE hour >= ? AND hour < ? GROUP BY site_id, hour / 24`, day * 24, (day + 1) * 24),
-          sql(
-            `INSERT INTO fleet_day (day, up_s, down_s) SELECT day, sum(up_s), sum(down_s) FROM monitor_day WHERE day = ? GROUP BY day
-             ON CONFLICT (day) DO UPDATE SET up_s = excluded.up_s, down_s = excluded.down_s`,
-            day,
-          ),
+          sql(sumFleetDays('day = ?'), day),
           sql('UPDATE monitor_engine SET summed_day = ?', day),
         ]);
     },
