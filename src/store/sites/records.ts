@@ -1,6 +1,6 @@
 /** The parts of a site's REST record in other tables: tags, client, ignore lists, recent content. */
 
-import type { Db, Value } from '../driver/db.js';
+import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { countOf } from '../driver/lists.js';
@@ -86,6 +86,13 @@ function listPredicate(filter: SiteListFilter): { where: string; args: Value[] }
   };
 }
 
+/** Counts the sites of a list, from the stored counters if it has no filter besides the status. */
+function countedBy(filter: SiteListFilter): Statement {
+  if (filter.or_with_updates !== true) return countStatement(filter);
+  const { where, args } = listPredicate(filter);
+  return sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args);
+}
+
 export function createSiteRecords(db: Db) {
   return {
     /** One page with the true total, in one snapshot. */
@@ -97,16 +104,12 @@ export function createSiteRecords(db: Db) {
     ): Promise<{ items: PlacedSite[]; total: number }> {
       const matching = listPredicate(filter);
       const sorting = { columns: ORDERS[order.by], descending: order.descending };
-      const count =
-        filter.or_with_updates === true
-          ? sql(`SELECT count(*) FROM site s WHERE ${matching.where}`, ...matching.args)
-          : countStatement(filter);
-      return placedRows.page(db, pageStatement(matching, sorting, start, perPage), count);
+      return placedRows.page(db, pageStatement(matching, sorting, start, perPage), countedBy(filter));
     },
 
     count(filter: SiteListFilter): Promise<number> {
-      const { where, args } = listPredicate(filter);
-      return countOf(db, `SELECT count(*) AS n FROM site s WHERE ${where}`, args);
+      const { sql: text, args } = countedBy(filter);
+      return countOf(db, text, args);
     },
 
     /** Sites deleted in the meantime are missing. */
