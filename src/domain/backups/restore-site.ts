@@ -1,6 +1,7 @@
 /**
  * Restores a site from a backup: sends what differs beside the live files and tables, swaps it in, looks at the site, and
- * takes it back when the site is worse than before. A repeated call completes what an interrupted one has begun.
+ * takes it back when the site is worse than before. A repeated call, or the job that follows a call without time, completes
+ * what an interrupted one has begun.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -8,7 +9,7 @@ import type { RestoreResult } from '../../../schemas/backup.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Repository } from '../../store/backups/repository/types.js';
-import type { BackupRow } from '../../store/backups/site-backups.js';
+import type { BackupRow, RestoreRow } from '../../store/backups/site-backups.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, loadNamed, requireWritable } from '../sites/load.js';
 import type { Finding } from '../updates/safe/compare-health.js';
@@ -19,7 +20,7 @@ import { completeBackup } from './backups.js';
 import { listFiles } from './list-files.js';
 import { backupError, type OpenPlugin, openPlugin, pathText } from './plugin.js';
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
-import { sendRestore } from './send-restore.js';
+import { type Sent, sendRestore, sentOf } from './send-restore.js';
 import type { Snapshot } from './snapshot.js';
 
 /** Names in an answer. */
@@ -92,38 +93,54 @@ async function run(restore: Restore): Promise<RestoreResult> {
     { site_id: target.site.id, job: randomBytes(16).toString('hex'), backup_id: row.id, selection: wanted },
     ctx.clock.now(),
   );
+  const isSame = begun.backup_id === row.id && begun.selection === wanted;
   const under = await site.restoring({ signal: ctx.signal });
   // Of an earlier call that was interrupted after its swap: its site is judged now, whatever this call asks for.
   if (under?.id === begun.job && under.phase === 'swapped') {
     const earlier = JSON.parse(begun.selection) as Selection;
     const before = { ...restore, selection: earlier };
     const outcome = await judge(before, begun.job, []);
-    if (begun.backup_id === row.id && begun.selection === wanted)
-      return { ...resultOf(before, null, outcome.outcome, outcome.findings), warnings: outcome.warnings };
+    if (isSame) return { ...resultOf(before, null, outcome.outcome, outcome.findings), warnings: outcome.warnings };
     return run(restore);
   }
-  // What was not swapped in yet is of no use: the site may have changed since.
+  if (isSame && under?.id === begun.job && under.phase === 'staging' && begun.sent !== null)
+    return carryOut(restore, begun, JSON.parse(begun.sent) as Sent);
   if (under !== null) await finish(restore, under.id);
-  if (begun.backup_id !== row.id || begun.selection !== wanted) {
+  if (!isSame) {
     await siteBackups.endRestore(target.site.id, begun.job);
     return run(restore);
   }
-  return carryOut(restore, begun.job);
+  return carryOut(restore, begun, null);
 }
 
-async function carryOut(restore: Restore, job: string): Promise<RestoreResult> {
+/** @param noted what the site has of this restore, as an earlier call has noted it; null = nothing */
+async function carryOut(restore: Restore, begun: RestoreRow, noted: Sent | null): Promise<RestoreResult> {
+  const { job } = begun;
   const { ctx, target, plugin, repository } = restore;
   const { site } = plugin;
   const { siteBackups } = ctx.store;
   let plan: RestorePlan;
   let before: Finding[];
+  const note = async (sent: Sent | null) => {
+    // Always later than before: it is the fence, too.
+    const now = Math.max(ctx.clock.now(), begun.alive_at + 1);
+    if (!(await siteBackups.noteSent(begun, sent === null ? null : JSON.stringify(sent), now)))
+      throw new ServiceError('svc_backup_running', 'Another process has taken this restore over.', {
+        data: { site_id: target.site.id },
+      });
+    begun.alive_at = now;
+  };
   try {
     plan = await planOf(restore);
+    const sent = sentOf(plan, noted);
+    // Of another plan, files are at other places, and tables may have other names.
+    if (noted !== null && sent.files + sent.tables === 0) await finish(restore, job);
     if (isEmpty(plan)) {
       await siteBackups.endRestore(target.site.id, job);
       return resultOf(restore, plan, 'nothing_to_do', []);
     }
     before = await ailments(ctx, target);
+    await note(sent);
     await site.stage(
       job,
       plan.tables.map(({ name }) => name),
@@ -134,12 +151,17 @@ async function carryOut(restore: Restore, job: string): Promise<RestoreResult> {
       site,
       repository,
       signal: ctx.signal,
+      sent,
+      note,
       progress: (done, total) => ctx.progress({ done, total, message: target.site.url }),
     });
+    // Once it is swapped in, nothing of it is beside the site any more.
+    await note(null);
   } catch (error) {
-    // The live site is as it was. Where the site is away the next call removes what was sent.
+    // The live site is as it was. A call that had no time is continued; where the site is away the next call removes what was sent.
     if (!ctx.signal.aborted)
-      await finish(restore, job)
+      await note(null)
+        .then(() => finish(restore, job))
         .then(() => siteBackups.endRestore(target.site.id, job))
         .catch(() => undefined);
     throw error;

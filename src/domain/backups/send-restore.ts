@@ -1,5 +1,9 @@
-/** Sends what is restored to the site: files and tables beside the live ones, each compared with its digest. */
+/**
+ * Sends what is restored to the site: files and tables beside the live ones, each compared with its digest. What was sent
+ * before an interruption is not sent again.
+ */
 
+import { createHash } from 'node:crypto';
 import { GuardFailure } from '../../outbound/guard/failure.js';
 import type { PlannedFile, WrittenPart } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -13,8 +17,28 @@ export interface SendParts {
   site: SiteBackup;
   repository: Repository;
   signal: AbortSignal;
+  /** What the site has already. */
+  sent: Sent;
   /** Done and total bytes and tables, as one number. */
   progress: (done: number, total: number) => void;
+  /** Called from time to time with what the site has. */
+  note: (sent: Sent) => Promise<void>;
+}
+
+/** How far a restore is: so many of the files and tables of its plan, from the first, are complete beside the live ones. */
+export interface Sent {
+  /** Digest of what the plan puts onto the site, and in which order. */
+  puts: string;
+  files: number;
+  tables: number;
+}
+
+/** What the site has of a plan, by what was noted of an earlier one: nothing if that put anything else. */
+export function sentOf({ sources, tables }: RestorePlan, noted: Sent | null): Sent {
+  const files = [...sources].map(([index, { path, sha256, mode, time }]) => [index, path, sha256, mode, time]);
+  const put = [files, tables.map(({ name, create, slices }) => [name, create, slices.map(({ sha256 }) => sha256)])];
+  const puts = createHash('sha256').update(JSON.stringify(put)).digest('hex');
+  return noted?.puts === puts ? noted : { puts, files: 0, tables: 0 };
 }
 
 /** Entries of the plan in one request, of at most so many bytes. */
@@ -28,10 +52,12 @@ const REQUEST_FILES = 200;
 const ATTEMPTS = 3;
 /** Ranges of rows that are compared in one request. */
 const REQUEST_RANGES = 100;
+/** What was sent is noted after so many bytes. */
+const NOTED_BYTES = 8 * 1024 * 1024;
 /** A table counts as much as so many bytes in the progress. */
 const TABLE_WEIGHT = 100_000;
 
-/** @throws ServiceError, GuardFailure or ChildFailure; what was sent stays beside the live site */
+/** @throws ServiceError, GuardFailure or ChildFailure; what was sent stays beside the live site, and is noted */
 export async function sendRestore(plan: RestorePlan, parts: SendParts): Promise<void> {
   const { job, site, signal } = parts;
   for (let from = 0; from < plan.entries.length || from === 0; ) {
@@ -40,8 +66,13 @@ export async function sendRestore(plan: RestorePlan, parts: SendParts): Promise<
     from += Math.max(entries.length, 1);
   }
   const sender = new Sender(plan, parts);
-  await sender.files();
-  await sender.tables();
+  try {
+    await sender.files();
+    await sender.tables();
+  } catch (error) {
+    await sender.note().catch(() => undefined);
+    throw error;
+  }
 }
 
 function entriesFrom(entries: readonly PlannedFile[], from: number): PlannedFile[] {
@@ -58,19 +89,31 @@ function entriesFrom(entries: readonly PlannedFile[], from: number): PlannedFile
 class Sender {
   readonly #plan: RestorePlan;
   readonly #parts: SendParts;
+  /** What the site has; changed as it gets more. */
+  readonly #sent: Sent;
   #most = REQUEST_BYTES;
   #done = 0;
+  #noted = 0;
 
   constructor(plan: RestorePlan, parts: SendParts) {
     this.#plan = plan;
     this.#parts = parts;
+    this.#sent = { ...parts.sent };
+  }
+
+  async note(): Promise<void> {
+    await this.#parts.note({ ...this.#sent });
+    this.#noted = this.#done;
   }
 
   async files(): Promise<void> {
     const { repository } = this.#parts;
     let group: WrittenPart[] = [];
     let bytes = 0;
-    for (const [index, file] of this.#plan.sources) {
+    const sources = [...this.#plan.sources];
+    this.#advance(sources.slice(0, this.#sent.files).reduce((sum, [, { size }]) => sum + size, 0));
+    this.#noted = this.#done;
+    for (const [index, file] of sources.slice(this.#sent.files)) {
       let offset = 0;
       for (const chunk of file.chunks.length === 0 ? [null] : file.chunks) {
         const whole = chunk === null ? Buffer.alloc(0) : await repository.read(chunk);
@@ -107,14 +150,20 @@ class Sender {
       const ended = part.offset + part.bytes.length === part.size;
       const source = this.#plan.sources.get(part.index);
       if (ended && digests[at] !== source?.sha256) throw damaged(`file ${pathText(source?.path ?? '')}`);
+      if (ended) this.#sent.files += 1;
       this.#advance(part.bytes.length);
     }
+    if (this.#done - this.#noted >= NOTED_BYTES) await this.note();
   }
 
   async tables(): Promise<void> {
-    for (const table of this.#plan.tables) {
+    const { tables } = this.#plan;
+    this.#advance(this.#sent.tables * TABLE_WEIGHT);
+    for (const table of tables.slice(this.#sent.tables)) {
       await this.#table(table);
       this.#advance(TABLE_WEIGHT);
+      this.#sent.tables += 1;
+      await this.note();
     }
   }
 

@@ -30,6 +30,8 @@ export interface RestoreRow extends Row {
   backup_id: string;
   /** JSON. */
   selection: string;
+  /** JSON: what was sent to the site and compared there; null = nothing to go on with. */
+  sent: string | null;
   started_at: number;
   alive_at: number;
 }
@@ -61,7 +63,8 @@ const FROM = 'backup LEFT JOIN backup_drill d ON d.backup_id = backup.id';
 
 const UNVERIFIED: DrillFacts['result'] = 'could_not_verify';
 
-const RESTORE = 'SELECT site_id, job, backup_id, selection, started_at, alive_at FROM backup_restore WHERE site_id = ?';
+const RESTORE =
+  'SELECT site_id, job, backup_id, selection, sent, started_at, alive_at FROM backup_restore WHERE site_id = ?';
 
 /** @param plain for notes of work under way, which are no changes of the fleet */
 export function createSiteBackups(db: Db, plain: Db) {
@@ -312,7 +315,7 @@ export function createSiteBackups(db: Db, plain: Db) {
     restore: (siteId: number) => db.one<RestoreRow>(RESTORE, [siteId]),
 
     /** Begins a restore, unless one has begun that did not end: then that one is returned. */
-    async beginRestore(row: Omit<RestoreRow, 'started_at' | 'alive_at'>, now: number): Promise<RestoreRow> {
+    async beginRestore(row: Omit<RestoreRow, 'sent' | 'started_at' | 'alive_at'>, now: number): Promise<RestoreRow> {
       await plain.run(
         `INSERT INTO backup_restore (site_id, job, backup_id, selection, started_at, alive_at) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (site_id) DO NOTHING`,
@@ -321,6 +324,15 @@ export function createSiteBackups(db: Db, plain: Db) {
       const found = await plain.one<RestoreRow>(RESTORE, [row.site_id as number]);
       if (found === undefined) throw new Error('a restore that was begun is gone');
       return found;
+    },
+
+    /** Notes what the site has of it; null = nothing to go on with. False if another process has taken it over. */
+    async noteSent({ site_id, job, alive_at }: RestoreRow, sent: string | null, now: number): Promise<boolean> {
+      const { changes } = await plain.run(
+        'UPDATE backup_restore SET sent = ?, alive_at = ? WHERE site_id = ? AND job = ? AND alive_at = ?',
+        [sent, now, site_id, job, alive_at],
+      );
+      return changes > 0;
     },
 
     async endRestore(siteId: number, job: string): Promise<void> {

@@ -95,6 +95,8 @@ CREATE TABLE backup_restore (
   backup_id TEXT NOT NULL,
   -- JSON: what is restored.
   selection TEXT NOT NULL,
+  -- JSON: what was sent to the site and compared there; NULL = nothing that a repeated call could go on with.
+  sent TEXT,
   started_at INTEGER NOT NULL,
   alive_at INTEGER NOT NULL
 );
