@@ -1,15 +1,17 @@
 /** Creates the port to the repository of the sites' backups: its place, its key, and the index in the database. */
 
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Clock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
+import { RepositoryError } from '../runtime/repository-error.js';
 import { VERSION } from '../runtime/version.js';
 import type { Backend } from '../store/backups/repository/folder.js';
-import type { BackupStorage, Repository } from '../store/backups/repository/types.js';
+import type { BackupHome, BackupStorage, Repository } from '../store/backups/repository/types.js';
 import type { Store } from '../store/store.js';
 
 const KEY = 'backup_repository.key';
-const ID = 'backup_repository.id';
+const HOME = 'backup_repository.home';
 
 /**
  * @param store whose settings hold the key, sealed; one is made when it is first needed
@@ -27,35 +29,60 @@ export function openBackupStorage(
     const known = await store.settings.secret(KEY);
     return String(known ?? (await store.settings.claimSecret(KEY, randomBytes(32).toString('hex'), clock.now())));
   };
-  const openWith = async (secret: string) => {
+  const place = config.site_backup_s3 ?? config.site_backup_dir;
+  const here = { place, host: config.site_backup_s3 === null ? hostname() : null };
+  const home = async () => ((await store.settings.one(HOME)) as BackupHome | undefined) ?? null;
+  /** @param taken whether backups are from now on to be in what is found here, wherever they were */
+  const openWith = async (secret: string, taken: boolean) => {
     // Loaded only if needed.
     backend ??= openBackend(config, clock);
-    const [{ openRepository }, { createSealer }, objects] = await Promise.all([
+    const [{ openRepository, repositoryAt }, { createSealer }, objects, known] = await Promise.all([
       import('../store/backups/repository/repository.js'),
       import('../store/backups/repository/seal.js'),
       backend,
+      home(),
     ]);
+    if (known !== null && !taken) {
+      const found = await repositoryAt(objects);
+      // Before one is made: the folder of another machine, or a disk that is not mounted, would be taken for an empty repository.
+      if (found !== known.id) throw elsewhere(known, { ...here, id: found });
+    }
     const sealer = createSealer(Buffer.from(secret, 'hex'));
     const repository = await openRepository({ backend: objects, sealer, index: store.chunkIndex });
     if (mode === 'reader') return repository;
-    const indexed = await store.settings.one(ID);
-    // Of another place: backups would refer to chunks that are not in this one.
-    if (indexed !== undefined && indexed !== repository.id) await repository.rebuildIndex();
-    if (indexed !== repository.id) await store.settings.write([{ key: ID, value: repository.id }], clock.now());
+    const now: BackupHome = { ...here, id: repository.id };
+    // The index is of another one: backups would refer to chunks that are not in this one.
+    if (known !== null && known.id !== repository.id) await repository.rebuildIndex();
+    if (known === null) {
+      const claimed = (await store.settings.claim(HOME, now, clock.now())) as BackupHome;
+      // Two machines made their first ones at the same time.
+      if (claimed.id !== repository.id) throw elsewhere(claimed, now);
+    } else if (known.id !== now.id || known.place !== now.place || known.host !== now.host)
+      await store.settings.write([{ key: HOME, value: now }], clock.now());
     return repository;
   };
   return {
-    place: config.site_backup_s3 ?? config.site_backup_dir,
+    place,
+    home,
     key,
     async useKey(secret) {
-      const repository = await openWith(secret);
+      const repository = await openWith(secret, true);
       await store.settings.write([{ key: KEY, value: secret, secret: true }], clock.now());
       opened = Promise.resolve(repository);
     },
+    async usePlace() {
+      const repository = await openWith(await key(), true);
+      opened = Promise.resolve(repository);
+      return repository;
+    },
     async open() {
-      if (opened !== undefined && !(await (await opened).isInPlace())) opened = undefined;
+      if (opened !== undefined) {
+        const repository = await opened;
+        const [isInPlace, known] = await Promise.all([repository.isInPlace(), home()]);
+        if (!isInPlace || (known !== null && known.id !== repository.id)) opened = undefined;
+      }
       opened ??= key()
-        .then(openWith)
+        .then((secret) => openWith(secret, false))
         .catch((error: unknown) => {
           // The next call tries again.
           opened = undefined;
@@ -65,6 +92,21 @@ export function openBackupStorage(
     },
     close: async () => (await backend)?.close(),
   };
+}
+
+/** The backups are in one repository, and there is another one here, or none. */
+function elsewhere(known: BackupHome, here: Omit<BackupHome, 'id'> & { id: string | null }): RepositoryError {
+  return new RepositoryError(
+    'elsewhere',
+    `The backups of this installation are in repository ${known.id}, ${placeText(known)}. In ${placeText(here)} there is ${
+      here.id === null ? 'none' : `another one, ${here.id}`
+    }.`,
+  );
+}
+
+/** For a message. */
+export function placeText({ place, host }: Omit<BackupHome, 'id'>): string {
+  return host === null ? place : `the folder ${place} of machine ${host}`;
 }
 
 async function openBackend(config: Config, clock: Clock): Promise<Backend> {

@@ -1,7 +1,7 @@
 /** `sitefleet backups`: what concerns the repository of the sites' backups, in the shell of the machine. */
 
 import { pipeline } from 'node:stream/promises';
-import { adoptBackups } from '../domain/backups/adopt.js';
+import { adoptBackups, forgetLost } from '../domain/backups/adopt.js';
 import { exportBackup, openArchive } from '../domain/backups/archive.js';
 import { checkBackups } from '../domain/backups/check.js';
 import type { Config } from '../runtime/config/types.js';
@@ -42,6 +42,23 @@ export async function useKey(config: Config, file: string): Promise<void> {
     `The key opens the repository. ${adopted} backups were found in it; ${damage.length} of ${packs + damage.length} packs cannot be read.`,
   );
   for (const { pack, problem } of damage) say(`${pack}: ${problem}`);
+}
+
+/**
+ * From now on backups are in the repository at the configured place, whichever they were in before. One is made where there is
+ * none.
+ */
+export async function usePlace(config: Config): Promise<void> {
+  const { id, adopted, lost, place } = await withLocalService(config, async (ctx) => {
+    const repository = await ctx.backupStorage.usePlace();
+    const [found, gone] = [await adoptBackups(ctx), await forgetLost(ctx)];
+    return { id: repository.id, adopted: found, lost: gone, place: ctx.backupStorage.place };
+  });
+  say(`Backups are now in repository ${id}, ${place}. ${adopted} backups were found in it.`);
+  if (lost > 0)
+    say(
+      `${lost} backups of before are not in it, and are no longer listed. Where their place is back, the same command finds them.`,
+    );
 }
 
 /** Writes a backup to standard output as a plain archive. */

@@ -287,6 +287,10 @@ backups
   .description('take over the repository of another installation, by the key of its recovery sheet')
   .argument('<file>', 'a file with the key; "-" reads it from stdin')
   .action(async (file: string) => (await import('./backups.js')).useKey(readConfig(), file));
+backups
+  .command('use-place')
+  .description('have backups in the configured folder or bucket from now on, when it is another one than before')
+  .action(async () => (await import('./backups.js')).usePlace(readConfig()));
 
 backups
   .command('export')

@@ -1,6 +1,9 @@
-/** What is wrong with an object of the backup repository. `wrong_key`: nothing in the repository can be opened with the key. */
+/**
+ * What is wrong with the backup repository, or an object of it. `wrong_key`: nothing in it can be opened with the key;
+ * `elsewhere`: the backups of this installation are in another one.
+ */
 export class RepositoryError extends Error {
-  readonly kind: 'damaged' | 'missing' | 'wrong_key' | 'full' | 'unavailable';
+  readonly kind: 'damaged' | 'missing' | 'wrong_key' | 'full' | 'unavailable' | 'elsewhere';
   constructor(kind: RepositoryError['kind'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'RepositoryError';

@@ -109,6 +109,9 @@ describe('a bucket', () => {
     const after = await checkedApp({ sites: 2, config: { ...inBucket(bucket), db, secret_key } });
     const same = { site_id_or_domain: await after.connect(0) };
     await after.call('install-site-guard', same);
+    await expect(after.fail('back-up-site', same)).resolves.toMatchObject({ data: { reason: 'elsewhere' } });
+    expect(bucket.objects.size).toBe(0);
+    await after.ctx().backupStorage.usePlace();
     const { backup_id } = await after.call('back-up-site', same);
     expect(await after.call('verify-backup', { backup_id })).toMatchObject({ sound: true });
     await expect(after.fail('verify-backup', { backup_id: old })).resolves.toMatchObject({

@@ -24,7 +24,7 @@ describe('deploy/', () => {
   test('names variables that there are', () => {
     const rows = describeConfig();
     const known = rows.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
-    const named = files.flatMap((path) => [...textOf(path).matchAll(/SITEFLEET_[A-Z_]+/g)].map(([name]) => name));
+    const named = files.flatMap((path) => [...textOf(path).matchAll(/SITEFLEET_[A-Z0-9_]+/g)].map(([name]) => name));
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });

@@ -1,5 +1,6 @@
-/** Lists the backups of a repository that another installation has made. */
+/** Makes the list of backups agree with a repository that was taken over. */
 
+import { unlessMissing } from '../../runtime/repository-error.js';
 import type { Ctx } from '../context.js';
 import { resolveSites } from '../sites/resolve.js';
 import type { Snapshot } from './snapshot.js';
@@ -16,4 +17,18 @@ export async function adoptBackups(ctx: Ctx): Promise<number> {
     if (await ctx.store.siteBackups.adopt({ ...row, facts: JSON.stringify(facts) })) adopted += 1;
   }
   return adopted;
+}
+
+/** Forgets complete backups that are not in the repository; returns how many. They are adopted again where it is back. */
+export async function forgetLost(ctx: Ctx): Promise<number> {
+  const repository = await ctx.backupStorage.open();
+  const there = new Set(await repository.snapshots());
+  let lost = 0;
+  for (const { id } of await ctx.store.siteBackups.allDone()) {
+    // A list may lag behind.
+    if (there.has(id) || (await unlessMissing(repository.snapshot(id))) !== null) continue;
+    await ctx.store.siteBackups.remove(id);
+    lost += 1;
+  }
+  return lost;
 }

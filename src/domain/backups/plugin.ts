@@ -64,12 +64,17 @@ export function damageIn(error: unknown): string {
   return problem.message;
 }
 
+/** Of an operator; the program cannot know which of the two is wanted. */
+export const ELSEWHERE =
+  'Mount that folder here, set SITEFLEET_SITE_BACKUP_DIR to one that all machines share, or SITEFLEET_SITE_BACKUP_S3 to a bucket. If backups are to be in the new place: sitefleet backups use-place.';
+
 /** Converts a failure of the site or the repository to a known error. `otherwise`: what the guard refused. */
 export function backupError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
   if (error instanceof ServiceError) return error;
   const problem = repositoryProblem(error);
   if (problem !== null)
     return new ServiceError('svc_backup_storage', problem.message, {
+      ...(problem.kind === 'elsewhere' ? { advice: ELSEWHERE } : {}),
       data: { site_id: siteId, reason: problem.kind },
       cause: error,
     });

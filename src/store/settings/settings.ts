@@ -28,6 +28,9 @@ export function createSettings(db: Db, vault: Vault) {
     );
   };
 
+  const unlessThere = (key: string, stored: string, now: number) =>
+    db.run('INSERT OR IGNORE INTO setting (key, value, updated_at) VALUES (?, ?, ?)', [key, stored, now]);
+
   return {
     /** Values of all keys with this prefix, without the prefix. Sealed ones must be read with `secret`. */
     async group(prefix: string): Promise<Map<string, unknown>> {
@@ -57,13 +60,15 @@ export function createSettings(db: Db, vault: Vault) {
       return row === undefined ? undefined : parsed(vault.open(String(row.value), place(key)));
     },
 
-    /** Stores a sealed value unless there is one; returns the stored one. Several processes agree on one value. */
+    /** Stores a value unless there is one; returns the stored one. Several processes agree on one value. */
+    async claim(key: string, value: unknown, now: number): Promise<unknown> {
+      await unlessThere(key, JSON.stringify(value), now);
+      return this.one(key);
+    },
+
+    /** As `claim`, sealed. */
     async claimSecret(key: string, value: unknown, now: number): Promise<unknown> {
-      await db.run('INSERT OR IGNORE INTO setting (key, value, updated_at) VALUES (?, ?, ?)', [
-        key,
-        vault.seal(JSON.stringify(value), place(key)),
-        now,
-      ]);
+      await unlessThere(key, vault.seal(JSON.stringify(value), place(key)), now);
       return this.secret(key);
     },
 

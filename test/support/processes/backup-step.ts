@@ -1,6 +1,7 @@
 /**
  * Program that makes one backup, one restore, or two sweeps a day apart, and kills itself at a chosen moment: before or after it
- * touches the repository, the site or the database. Without one it counts these moments, into a file.
+ * touches the repository, the site or the database. Without one it counts these moments, into a file. What it was refused it writes into
+ * another, if one is named.
  */
 
 import { subscribe } from 'node:diagnostics_channel';
@@ -12,7 +13,7 @@ import { systemClock } from '../../../src/runtime/clock.js';
 import { createLog } from '../../../src/runtime/telemetry/log.js';
 import type { Db } from '../../../src/store/driver/db.js';
 
-const { config, sharedKey, step, input, dieAt, report } = JSON.parse(process.argv[2] ?? '{}');
+const { config, sharedKey, step, input, dieAt, report, refusal } = JSON.parse(process.argv[2] ?? '{}');
 let moments = 0;
 let armed = false;
 const moment = () => {
@@ -65,7 +66,10 @@ if (step === 'prune') {
 } else {
   const operation = service.operations.find(({ id }) => id === `svc/${step}-v1`);
   if (operation === undefined) throw new Error(`no operation ${step}`);
-  await service.invoke(operation, input, caller);
+  await service.invoke(operation, input, caller).catch((error: unknown) => {
+    if (refusal === undefined) throw error;
+    writeFileSync(refusal, (error as Error).message);
+  });
 }
 armed = false;
 if (report !== undefined) writeFileSync(report, String(moments));

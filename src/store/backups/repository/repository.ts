@@ -27,8 +27,7 @@ export async function openRepository(parts: RepositoryParts): Promise<Repository
   const repository: Repository = {
     id,
     async isInPlace() {
-      const found = await aboutFound(backend);
-      return found !== null && aboutOf(found).id === id;
+      return (await repositoryAt(backend)) === id;
     },
     writer: () => createWriter(parts),
     async read(chunk) {
@@ -79,6 +78,12 @@ async function idOf({ backend, sealer }: RepositoryParts): Promise<string> {
     throw new RepositoryError('wrong_key', 'The backup repository was made with another key.', error);
   });
   return id;
+}
+
+/** The id of the repository at a place; null = there is none. @throws RepositoryError `damaged`, `unavailable` */
+export async function repositoryAt(backend: Backend): Promise<string | null> {
+  const found = await aboutFound(backend);
+  return found === null ? null : aboutOf(found).id;
 }
 
 const aboutFound = (backend: Backend) => unlessMissing(backend.get(ABOUT));

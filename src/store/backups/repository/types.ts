@@ -98,12 +98,26 @@ export interface Checked {
   damage: Damage[];
 }
 
+/** Where the backups of an installation are: the same for all of its processes. */
+export interface BackupHome {
+  /** Of the repository. */
+  id: string;
+  /** The folder, or the address of the bucket. */
+  place: string;
+  /** The machine whose folder it is; null = a bucket. */
+  host: string | null;
+}
+
 /** The repository of this installation, opened when it is first needed. */
 export interface BackupStorage {
   /** The folder, or the address of the bucket. */
   readonly place: string;
-  /** @throws RepositoryError */
+  /** Where the backups are, by the database; null = there are none yet. */
+  home(): Promise<BackupHome | null>;
+  /** The repository at the configured place; makes the first one. @throws RepositoryError, also `elsewhere` */
   open(): Promise<Repository>;
+  /** From now on backups are in the repository at the configured place; makes one where there is none. @throws RepositoryError */
+  usePlace(): Promise<Repository>;
   /** The key, for the recovery sheet: 64 hex digits. It is a secret. */
   key(): Promise<string>;
   /** Takes over a repository that was made with this key. @throws RepositoryError `wrong_key` */
