@@ -143,13 +143,13 @@ database.sql    all tables that were backed up
 To restore it by hand, on a machine with PHP, a web server and MariaDB or MySQL:
 
 1. Unpack it where the web server looks:      tar -xf ARCHIVE --no-same-owner --strip-components=1 -C FOLDER files
-2. Make a database, and load the tables:      tar -xf ARCHIVE -O database.sql | mariadb DATABASE
+2. Make a database, and load the tables:      tar -xf ARCHIVE -O database.sql | mariadb --binary-mode DATABASE
    Tables of the same names are replaced.
 3. Correct DB_NAME, DB_USER, DB_PASSWORD and DB_HOST in FOLDER/wp-config.php.
 4. At another address:                        wp search-replace OLD-ADDRESS NEW-ADDRESS
 
 Not in it: caches, archives of other backup plugins, views, triggers, links, and the plugins of Sitefleet itself.
-${left.length === 0 ? '' : `Not in database.sql, as their definitions are no single statement: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}`;
+${left.length === 0 ? '' : `Not in database.sql, as their definitions are more than tables of one database: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}`;
 }
 
 /** Archives that are open at once in a process: each holds some 10 MB. */

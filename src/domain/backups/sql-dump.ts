@@ -7,7 +7,7 @@ import type { BackedUpTable } from './snapshot.js';
 const INSERT_BYTES = 256 * 1024;
 
 /** As in the plugin for backups: bytes are stored as they were, and times are in UTC. */
-export const DUMP_HEAD = `-- Rows and tables as they were backed up. Load it with: mariadb DATABASE < database.sql
+export const DUMP_HEAD = `-- Rows and tables as they were backed up. Load it with: mariadb --binary-mode DATABASE < database.sql
 SET NAMES binary;
 SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0;
 `;
@@ -21,17 +21,40 @@ interface Column {
 
 const NAME = '`(?:[^`]|``)+`';
 const LITERALS = /'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`/gs;
+/** Read from left to right, as the server does: what looks like the end of a comment in a literal is none. */
+const TOKENS = new RegExp(`${LITERALS.source}|/\\*!\\d{5,6} | \\*/`, 'gs');
+/** Storage engines that keep rows in the database. Others read files of the machine, or ask other servers. */
+const ENGINES =
+  /^(innodb|myisam|aria|memory|heap|archive|csv|blackhole|rocksdb|tokudb|mroonga|columnstore|ndb|ndbcluster)$/i;
+/** Rows or places that are not those of the table. */
+const ELSEWHERE = /\b(SELECT|DIRECTORY|CONNECTION|UNION)\b/i;
 
 /**
- * Whether the statement that makes a table is one statement, and nothing that the client of a server would do itself: a site
- * that is controlled by someone else could run programs where its dump is loaded.
+ * Whether the statement that makes a table is one statement, reaches nothing outside of the database, and has nothing that the
+ * client of a server would do itself: a site that is controlled by someone else could run programs where its dump is loaded.
  */
-export function isDumpable({ create }: Pick<BackedUpTable, 'create'>): boolean {
-  const bare = create
-    .replace(/\/\*!\d{5,6} /g, '')
-    .replace(/ \*\//g, '')
-    .replace(LITERALS, 'x');
-  return /^CREATE TABLE x \(/.test(bare) && !/[;\\#'"`\0]|--|\/\*|\*\//.test(bare);
+export function isDumpable({ name, create }: Pick<BackedUpTable, 'name' | 'create'>): boolean {
+  let [conditional, good] = [false, true];
+  const bare = create.replace(TOKENS, (token) => {
+    if (token.startsWith('/*!') || token === ' */') {
+      good &&= conditional === (token === ' */');
+      conditional = !conditional;
+      return ' ';
+    }
+    // A server that leaves a conditional comment out sees no literals in it, only its end.
+    good &&= !(conditional && /\*\/|\/\*/.test(token));
+    return 'x';
+  });
+  const engines = [...bare.matchAll(/\bENGINE\s*=?\s*(\w*)/gi)].map(([, engine = '']) => engine);
+  return (
+    good &&
+    !conditional &&
+    /^CREATE TABLE x \(/.test(bare) &&
+    !/[;\\#'"`\0]|--|\/\*|\*\//.test(bare) &&
+    !ELSEWHERE.test(bare) &&
+    engines.every((engine) => ENGINES.test(engine)) &&
+    !/\p{Cc}/u.test(name)
+  );
 }
 
 /** A table, statement by statement. @param slices its rows, as the plugin for backups sent them */

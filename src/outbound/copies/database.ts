@@ -109,6 +109,8 @@ export class CopyDatabase {
       [
         this.#paths.client,
         '--no-defaults',
+        // It obeys no commands to itself, such as the one that starts a shell: what it reads is a stranger's.
+        '--binary-mode',
         `--socket=${this.socket}`,
         `--user=${NAME}`,
         '--max-allowed-packet=64M',
