@@ -1,9 +1,10 @@
 /** PHP of a copy: one process for each request, without a server, and without means to start others. */
 
-import { constants, open } from 'node:fs/promises';
+import { constants, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Programs } from './confined.js';
 import { type CopyAnswer, type CopyRequest, CopyUnavailable } from './copies.js';
+import { own } from './folder.js';
 
 const REQUEST_MS = 60_000;
 const MOST_BODY = 8 * 1024 * 1024;
@@ -40,6 +41,28 @@ export class CopyPhp {
     if (this.version === '') throw new CopyUnavailable('PHP does not start here.');
     this.#extensions = new Set((await asked('-m')).split('\n').map((name) => name.trim().toLowerCase()));
     if (!this.has('mysqli')) throw new CopyUnavailable('PHP has no extension mysqli here (package php-mysql).');
+    await this.#fix();
+  }
+
+  /** Sets the folders of a page so that it cannot change them, as it could otherwise: before PHP 8.3 step by step to the root. */
+  async #fix(): Promise<void> {
+    await mkdir(this.#fixed, { mode: 0o700 });
+    const place = join(this.#fixed, 'copy.ini');
+    await writeFile(place, `[PATH=${this.#root}]\nopen_basedir="${this.#folders}"\n`, { mode: 0o600 });
+    for (const path of [this.#fixed, place]) await own(path);
+  }
+
+  get #root(): string {
+    return join(this.#programs.folder, 'site');
+  }
+
+  get #folders(): string {
+    return `${this.#root}:${join(this.#programs.folder, 'tmp')}`;
+  }
+
+  /** Settings that PHP reads besides those of the machine. */
+  get #fixed(): string {
+    return join(this.#programs.folder, 'run', 'php');
   }
 
   has(extension: string): boolean {
@@ -47,10 +70,9 @@ export class CopyPhp {
   }
 
   async ask({ https, host, path, cookie }: CopyRequest): Promise<CopyAnswer> {
-    const { folder } = this.#programs;
-    const [root, tmp] = [join(folder, 'site'), join(folder, 'tmp')];
+    const [root, tmp] = [this.#root, join(this.#programs.folder, 'tmp')];
     const settings = {
-      ...{ open_basedir: `${root}:${tmp}`, disable_functions: DISABLED.join(','), 'ffi.enable': 'false' },
+      ...{ open_basedir: this.#folders, disable_functions: DISABLED.join(','), 'ffi.enable': 'false' },
       ...{
         sys_temp_dir: tmp,
         upload_tmp_dir: tmp,
@@ -65,11 +87,12 @@ export class CopyPhp {
     };
     const name = host.replace(/:\d+$/, '');
     const port = /:(\d+)$/.exec(host)?.[1] ?? (https ? '443' : '80');
-    const [script, query = ''] = ['index.php', path.split('?')[1]];
+    const [script, query] = ['index.php', queryOf(path)];
     const env = {
       ...{
         GATEWAY_INTERFACE: 'CGI/1.1',
         REDIRECT_STATUS: '200',
+        PHP_INI_SCAN_DIR: `:${this.#fixed}`,
         SERVER_PROTOCOL: 'HTTP/1.1',
         SERVER_SOFTWARE: 'nginx',
       },
@@ -119,6 +142,12 @@ async function endOf(path: string, most: number): Promise<string> {
   } finally {
     await file.close();
   }
+}
+
+/** Of a query that begins with "-" and has no "=", php-cgi would take its options, and leave out those that confine it. */
+function queryOf(path: string): string {
+  const query = path.split('?')[1] ?? '';
+  return query === '' || query.includes('=') ? query : `${query}=`;
 }
 
 /** The folder of the front page, where a site is below its host's root. */
