@@ -23,7 +23,7 @@ export async function buildReference(folder, quality = QUALITY) {
   rmSync(folder, { recursive: true, force: true });
   const assets = join(folder, 'assets');
   mkdirSync(assets, { recursive: true });
-  const { outputFiles } = await build({
+  const viewer = {
     entryPoints: [join(here, 'reference.js')],
     outdir: assets,
     bundle: true,
@@ -33,7 +33,8 @@ export async function buildReference(folder, quality = QUALITY) {
     target: ['chrome123', 'firefox121', 'safari17.5'],
     legalComments: 'none',
     logLevel: 'warning',
-  });
+  };
+  const [description, { outputFiles }] = await Promise.all([describeAll(), build(viewer)]);
   const names = { js: 'script', css: 'style' };
   const filled = {};
   for (const { path, contents } of outputFiles) {
@@ -49,7 +50,7 @@ export async function buildReference(folder, quality = QUALITY) {
     join(folder, 'index.html'),
     html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
   );
-  writeFileSync(join(folder, 'openapi.json.br'), brotliCompressSync(JSON.stringify(await describeAll()), packing));
+  writeFileSync(join(folder, 'openapi.json.br'), brotliCompressSync(JSON.stringify(description), packing));
   const licences = ['NOTICE', 'LICENSE', 'swagger-ui-bundle.js.LICENSE.txt'];
   writeFileSync(
     join(folder, 'LICENSE.txt'),

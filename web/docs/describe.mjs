@@ -4,29 +4,32 @@
 
 import { importSources } from '../../scripts/bundle.mjs';
 
-const { openApi, routes, describeRuns, operations, VERSION } = await importSources(
-  `export { openApi } from './src/surfaces/rest/openapi.js';
-   export { routes } from './src/surfaces/rest/index.js';
-   export { describeRuns } from './src/surfaces/abilities/openapi.js';
-   export { operations } from './tools/index.js';
-   export { VERSION } from './src/runtime/version.js';`,
-  'dist/describe.mjs',
-);
+/** Imported when a description is made, because bundling them takes as long as all else that the reference consists of. */
+const SOURCES = `export { openApi } from './src/surfaces/rest/openapi.js';
+  export { routes } from './src/surfaces/rest/index.js';
+  export { describeRuns } from './src/surfaces/abilities/openapi.js';
+  export { operations } from './tools/index.js';
+  export { VERSION } from './src/runtime/version.js';`;
 
-const { description: ROWS } = (await openApi([], VERSION)).info;
-const INTRODUCTION = `**Rows below /v2** are for scripts and take an API key. \
+const introduction = (rows) => `**Rows below /v2** are for scripts and take an API key. \
 **Operations**, listed after them, are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`.
 
-${ROWS}`;
+${rows}`;
 
 export async function describeAll() {
+  const { openApi, routes, describeRuns, operations, VERSION } = await importSources(SOURCES, 'dist/describe.mjs');
   const { webhooks: _not30, ...rest } = await openApi(routes, VERSION);
   const runs = describeRuns(operations, 'login');
   const below = Object.entries(rest.paths).map(([path, item]) => [`/v2${path}`, item]);
   return downgraded({
     ...rest,
     openapi: '3.0.3',
-    info: { ...rest.info, title: 'Sitefleet', description: INTRODUCTION, license: { name: rest.info.license.name } },
+    info: {
+      ...rest.info,
+      title: 'Sitefleet',
+      description: introduction(rest.info.description),
+      license: { name: rest.info.license.name },
+    },
     // Relative to the address of the description, so that a proxy may serve us below a path.
     servers: [{ url: '../' }],
     tags: [...rest.tags, ...runs.tags],
