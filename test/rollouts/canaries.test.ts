@@ -187,3 +187,14 @@ describe('canaries', () => {
     });
   });
 });
+
+describe('a newer backup', () => {
+  it('is stored although nothing else of the site has changed, and when it was looked for', async () => {
+    await syncs();
+    const made = began - 2 * HOUR;
+    stateOf(1).backups = new Map([['updraftplus', { made, noted: made }]]);
+    await syncs();
+    const looked_at = iso(Math.floor(app.clock.now() / 1000));
+    expect(await backupOf(1)).toEqual({ plugin: 'updraftplus', made_at: iso(made), looked_at });
+  });
+});

@@ -102,7 +102,7 @@ export function createInventory(db: Db) {
         : [];
       const statements =
         digest === target.content_hash
-          ? changeStatements(target.site_id, snapshot)
+          ? uncomparedStatements(target.site_id, snapshot)
           : saveStatements(target, snapshot, digest, await this.read(target.site_id), now);
       return storeUnlessSynced(db, target.site_id, since, [...statements, keepRecordTexts(target.site_id), ...outcome]);
     },
@@ -183,6 +183,11 @@ function succeededStatements(siteId: number, { backup }: Snapshot, now: number, 
   ];
 }
 
+/** What a snapshot says beside the content that its digest covers. */
+function uncomparedStatements(siteId: number, snapshot: Snapshot): Statement[] {
+  return [...changeStatements(siteId, snapshot), ...backupStatements(siteId, snapshot)];
+}
+
 function saveStatements(
   target: Pick<SaveTarget, 'site_id' | 'url_key'>,
   snapshot: Snapshot,
@@ -202,8 +207,7 @@ function saveStatements(
     ...abandonedStatements(siteId, urlKey, KIND.plugin, snapshot.abandoned_plugins, snapshot.plugins),
     ...abandonedStatements(siteId, urlKey, KIND.theme, snapshot.abandoned_themes, snapshot.themes),
     ...documentStatements(siteId, snapshot),
-    ...changeStatements(siteId, snapshot),
-    ...backupStatements(siteId, snapshot),
+    ...uncomparedStatements(siteId, snapshot),
     ...detailStatements(siteId, snapshot, digest),
   ];
 }

@@ -10,9 +10,12 @@ import { type Statement, sql } from '../driver/db.js';
 import { updateRow } from '../driver/rows.js';
 import { DOCUMENTS } from './inventory-lists.js';
 
-/** Digest of everything except the change list, which is appended and never replaced. */
+/**
+ * Digest of what is compared with what is stored. Not the change list, which is appended and never replaced, nor the last
+ * backup: most sites have a newer one each day, and the second sync is the first that asks for it.
+ */
 export function contentHash(snapshot: Snapshot): string {
-  const { changes: _appended, regverify: _secret, ...content } = snapshot;
+  const { changes: _appended, backup: _daily, regverify: _secret, ...content } = snapshot;
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
 }
 
