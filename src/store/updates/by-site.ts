@@ -13,7 +13,7 @@ import { type Narrowing, narrowingCondition, TEXT, unfoldedTexts } from './filte
 
 export interface SiteOffer
   extends Row,
-    Pick<OfferRow, 'site_id' | 'type' | 'slug' | 'name' | 'current_version' | 'new_version' | 'needs'> {
+    Pick<OfferRow, 'site_id' | 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version' | 'needs'> {
   site_status: SiteRow['status'];
   /** 1 = active on the site; 0 for items without such a state. */
   active: number;
@@ -95,6 +95,7 @@ const OFFER = [
   'site_status',
   'type',
   'slug',
+  'position',
   'name',
   'current_version',
   'new_version',
@@ -104,17 +105,21 @@ const OFFER = [
 ];
 const offerRows = jsonRows<SiteOffer>(OFFER);
 
-/** All matching updates, by site, type and position. */
+/** All matching updates, in no order: sorting rows as long as these takes SQLite a third of the time, and `inOrder` little. */
 function offersStatement({ text, args }: Fragment): Statement {
   return sql(
-    `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version, u.needs,
-       ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
+    `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.position, u.name, u.current_version, u.new_version,
+       u.needs, ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
          WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active,
        iif(u.type = ${TYPE.translation}, (SELECT t.value FROM site_document d JOIN json_each(d.body) t ON t.key = u.slug
          WHERE d.site_id = u.site_id AND d.kind = 'translations'), NULL) AS translation
-     FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text} ORDER BY u.url_key, u.site_id, u.type, u.position`,
+     FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text}`,
     ...args,
   );
+}
+
+function inOrder(offers: SiteOffer[]): SiteOffer[] {
+  return offers.sort((a, b) => a.type - b.type || a.position - b.position);
 }
 
 export function createSiteUpdates(db: Db, aside: Reads) {
@@ -125,7 +130,10 @@ export function createSiteUpdates(db: Db, aside: Reads) {
       return String(row?.mark ?? '');
     },
 
-    /** Updates of one page of sites in URL order, how many sites have any, and the revision; in one snapshot. */
+    /**
+     * Updates of one page of sites in URL order, by type and position; how many sites have any, and the revision. In one
+     * snapshot.
+     */
     async page(
       asked: SiteOfferFilter,
       page: number,
@@ -142,7 +150,7 @@ export function createSiteUpdates(db: Db, aside: Reads) {
         offerRows.statement(offersStatement(join([ofPage, offerParts(filter)]))),
       ]);
       return {
-        offers: offerRows.parse(offers),
+        offers: inOrder(offerRows.parse(offers)),
         total: Number(counts?.[0]?.n ?? 0),
         revision: String(revisions?.[0]?.mark ?? ''),
       };
