@@ -80,14 +80,13 @@ export class CopyOfBackup {
     const copy = await copies.open(bytes + DATABASE_BYTES, signal);
     try {
       const began = clock.elapsed();
-      const config = await this.#putFiles(copy, paths.size);
+      const { config, different } = await this.#putFiles(copy, paths.size);
       try {
         await copy.load(dump(this.#repository, tables, signal));
       } catch (error) {
         if (!(error instanceof CopyRefused)) throw error;
         throw new TablesRefused(error.message, copy.database, this.#snapshot.database);
       }
-      const different = await this.#differentFiles(copy);
       await copy.configure({ prefix: this.#snapshot.prefix, constants: siteConstants(config) });
       const found = await this.#compare(copy, tables, different);
       return { ...found, copy, restored_ms: clock.elapsed() - began };
@@ -114,24 +113,19 @@ export class CopyOfBackup {
     return { bytes, paths };
   }
 
-  /** Returns the text of the site's configuration, which is not part of the copy. */
-  async #putFiles(copy: SiteCopy, total: number): Promise<string> {
+  /** Returns the text of the site's configuration, which is not part of the copy, and the files that are not what they were. */
+  async #putFiles(copy: SiteCopy, total: number): Promise<{ config: string; different: string[] }> {
+    const different: string[] = [];
     let [config, done] = ['', 0];
-    for await (const { path, size, chunks } of this.#files()) {
+    for await (const { path, size, sha256, chunks } of this.#files()) {
       const parts = chunksOf(this.#repository, chunks, this.#ctx.signal);
-      if (path !== CONFIG) await copy.put(path, parts);
-      else if (size <= MOST_CONFIG) for await (const part of parts) config += part.toString('utf8');
+      if (path !== CONFIG) {
+        if ((await copy.put(path, parts)) !== sha256)
+          different.push(`file ${pathText(path, 200)} is not what the site sent`);
+      } else if (size <= MOST_CONFIG) for await (const part of parts) config += part.toString('utf8');
       this.#ctx.progress({ done: ++done, total, message: this.#row.site_url });
     }
-    return config;
-  }
-
-  async #differentFiles(copy: SiteCopy): Promise<string[]> {
-    const different: string[] = [];
-    for await (const { path, sha256 } of this.#files())
-      if (path !== CONFIG && (await copy.digest(path)) !== sha256)
-        different.push(`file ${pathText(path, 200)} is not what the site sent`);
-    return different;
+    return { config, different };
   }
 
   async #compare(copy: SiteCopy, tables: readonly BackedUpTable[], files: readonly string[]): Promise<Found> {

@@ -38,10 +38,8 @@ export interface SiteCopy {
   readonly database: string;
   /** `none`: it can reach nothing. `open`: this machine confines no networks, so only PHP's settings stand in its way. */
   readonly network: 'none' | 'open';
-  /** Writes a file below the folder of the site. */
-  put(path: string, parts: AsyncIterable<Uint8Array>): Promise<void>;
-  /** SHA-256 of a file on disk, in hex; null = there is none. */
-  digest(path: string): Promise<string | null>;
+  /** Writes a file below the folder of the site, and returns the SHA-256 of its bytes, in hex. */
+  put(path: string, parts: AsyncIterable<Uint8Array>): Promise<string>;
   /** @throws CopyRefused */
   load(sql: AsyncIterable<Uint8Array>): Promise<void>;
   /** Rows of a query, each a list of texts; NULL is null. @throws CopyUnavailable */

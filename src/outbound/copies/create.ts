@@ -1,11 +1,8 @@
 /** Makes copies of sites in a folder of this machine, with its MariaDB and its PHP. */
 
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Slots } from '../../runtime/slots.js';
 import { configText } from './config-text.js';
 import { Programs } from './confined.js';
@@ -98,15 +95,22 @@ class Copy implements SiteCopy {
     return this.#parts.network;
   }
 
-  async put(path: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
+  async put(path: string, parts: AsyncIterable<Uint8Array>): Promise<string> {
     const place = join(this.#site, path);
+    const digest = createHash('sha256');
     try {
       await this.#makeFolder(dirname(place));
-      await pipeline(
-        Readable.from(parts, { objectMode: true }),
-        createWriteStream(place, { flags: 'wx', mode: 0o600 }),
-      );
+      const file = await open(place, 'wx', 0o600);
+      try {
+        for await (const part of parts) {
+          digest.update(part);
+          await file.writeFile(part);
+        }
+      } finally {
+        await file.close();
+      }
       await own(place);
+      return digest.digest('hex');
     } catch (error) {
       const { code, syscall } = error as NodeJS.ErrnoException;
       if (syscall === undefined) throw error;
@@ -120,14 +124,6 @@ class Copy implements SiteCopy {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await own(folder);
     this.#made.add(folder);
-  }
-
-  async digest(path: string): Promise<string | null> {
-    const place = join(this.#site, path);
-    if (!(await stat(place).catch(() => null))?.isFile()) return null;
-    const digest = createHash('sha256');
-    for await (const part of createReadStream(place)) digest.update(part as Buffer);
-    return digest.digest('hex');
   }
 
   load(sql: AsyncIterable<Uint8Array>): Promise<void> {
