@@ -10,7 +10,7 @@ import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
-import { program } from '../support/processes/program.js';
+import { pause, program } from '../support/processes/program.js';
 
 const HEAD = (name: string) => `<?php\n/* Plugin Name: ${name}\nVersion: 1.0 */\n`;
 /** Fails while one file is there, unless another is that no backup has. */
@@ -29,7 +29,7 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
   beforeAll(async () => {
     // The copies run as another user.
     chmodSync(drills, 0o755);
-    await host.start();
+    await host.start({ files: 'code' });
     const key = await generateKey();
     site = await host.site('drills', { workers: 6, log: true, temporary: true });
     site.trust(key.public_key);
@@ -152,12 +152,12 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     });
     const place = () => readdirSync(drills)[0] ?? '-';
     const at = (name: string) => join(drills, place(), name);
-    while (!existsSync(at('run/db.sock')) && !over) await turn();
+    while (!existsSync(at('run/db.sock')) && !over) await pause(10);
     const left = place();
     expect(processesOf(left).length).toBeGreaterThan(0);
     process.kill(Number(readFileSync(at('owner'), 'utf8').split('/')[1]), 'SIGKILL');
     expect(String(await ended)).toContain('ended with null');
-    while (processesOf(left).length > 0) await turn();
+    while (processesOf(left).length > 0) await pause(20);
     expect(readdirSync(drills)).toEqual([left]);
     expect((await app.call('get-backup', { backup_id: id })).drill).toMatchObject({
       result: 'could_not_verify',
@@ -188,8 +188,6 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     await app.db.run('UPDATE backup SET facts = ? WHERE id = ?', [text, id]);
   };
 });
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Processes that work in a folder of this name. */
 function processesOf(folder: string): string[] {
