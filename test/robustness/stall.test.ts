@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from '../../schemas/zod.js';
-import { jsonSchema } from '../../src/operation/contract.js';
+import { type JsonSchema, jsonSchema } from '../../src/operation/contract.js';
 import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
 import { serveStdio } from '../../src/surfaces/mcp/stdio.js';
 import { routes } from '../../src/surfaces/rest/index.js';
@@ -111,9 +111,17 @@ const post = (path: string, body: string, headers: Record<string, string>, metho
   return async () => http.request(`http://127.0.0.1${path}`, { method, headers, body });
 };
 
+const converted = new WeakMap<z.ZodTypeAny, JsonSchema>();
+/** Converted once, as each is looked into for each of its fields. */
+function schemaOf(schema: z.ZodTypeAny): JsonSchema {
+  const known = converted.get(schema) ?? jsonSchema(schema);
+  converted.set(schema, known);
+  return known;
+}
+
 /** An object with all required fields, and one field set to `json`. */
 function objectWith(schema: z.ZodTypeAny, name: string, json: string): string {
-  const { required = [] } = jsonSchema(schema) as { required?: string[] };
+  const { required = [] } = schemaOf(schema) as { required?: string[] };
   const others = required.filter((other) => other !== name);
   const fields = others.map((other) => `${JSON.stringify(other)}:${JSON.stringify(FITTING[other] ?? 1)}`);
   return `{${[...fields, `${JSON.stringify(name)}:${json}`].join()}}`;
@@ -142,7 +150,7 @@ function inFullSize(name: string): string {
 const tried = new Set<string>();
 /** In the short run, fields that are read by the same code are one: of the same schema and, for texts and lists, of the same name. */
 function isNew(way: string, schema: z.AnyZodObject, name: string): boolean {
-  const { properties = {} } = jsonSchema(schema) as { properties?: Record<string, object> };
+  const { properties = {} } = schemaOf(schema) as { properties?: Record<string, object> };
   const { description: _, ...field } = (properties[name] ?? {}) as Record<string, unknown>;
   const plain = ['integer', 'number', 'boolean'].includes(String(field.type)) || 'enum' in field;
   const key = `${way} ${plain ? '' : name} ${JSON.stringify(field)}`;
@@ -152,7 +160,7 @@ function isNew(way: string, schema: z.AnyZodObject, name: string): boolean {
 }
 
 function isList(schema: z.AnyZodObject, name: string): boolean {
-  const { properties = {} } = jsonSchema(schema) as { properties?: Record<string, { type?: unknown }> };
+  const { properties = {} } = schemaOf(schema) as { properties?: Record<string, { type?: unknown }> };
   return properties[name]?.type === 'array';
 }
 
