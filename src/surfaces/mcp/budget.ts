@@ -7,7 +7,7 @@ import { contractOf } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
 import { cutLists } from './list-cuts.js';
 import { listOfPage, type Page } from './list-totals.js';
-import { type TextWindow, textNote, textWindow } from './long-texts.js';
+import { longestText, type TextWindow, textNote, textWindow } from './long-texts.js';
 import { insteadOf } from './next-call.js';
 import { estimateTextTokens, estimateTokens, MOST_PER_CODE_UNIT } from './token-estimate.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
@@ -156,7 +156,10 @@ function shorterTexts(
 ): JsonObject {
   const { truncated: listNote, ...rest } = output;
   let window = { output: rest, cuts: [] } as TextWindow;
-  for (const cap of caps) {
+  // Of the caps that cut nothing, one will do.
+  const longest = longestText(rest);
+  const idle = caps.filter((cap) => cap >= longest).slice(0, -1).length;
+  for (const cap of caps.slice(idle)) {
     window = textWindow(rest, textFrom, cap);
     if (estimateTokens(window.output) <= room) break;
   }

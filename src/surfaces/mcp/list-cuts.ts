@@ -30,11 +30,17 @@ export interface CutLists {
  * @param kept a list that stays whole, and with it those that weigh no more
  */
 export function cutLists(operation: GroupedOperation, output: JsonObject, room: number, kept?: string): CutLists {
+  const names = listsOf(contractOf(operation).output_schema).filter(
+    (name) => name !== kept && lengthOf(output[name]) > 0,
+  );
+  if (names.length === 0) return { output, cuts: [] };
   const over = estimateTokens(output) - room;
   if (over <= 0) return { output, cuts: [] };
-  const lists = listsOf(contractOf(operation).output_schema)
-    .filter((name) => name !== kept && lengthOf(output[name]) > 0)
-    .map((name) => ({ name, items: output[name] as unknown[], weight: estimateTokens(output[name]) }));
+  const lists = names.map((name) => ({
+    name,
+    items: output[name] as unknown[],
+    weight: estimateTokens(output[name]),
+  }));
   const telling = lists.filter(({ name }) => TELLING.has(name));
   const others = lists.filter(({ name }) => !TELLING.has(name));
   const forLists = total(lists) - over;

@@ -36,6 +36,13 @@ export function splitTextFrom(operation: GroupedOperation, args: JsonObject): { 
   );
 }
 
+/** The length of the longest text in an output. */
+export function longestText(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((longest, member) => Math.max(longest, longestText(member)), 0);
+}
+
 export interface TextWindow {
   output: JsonObject;
   /** For each cut text its member name, the position of the cut, and the full length, in characters. */
