@@ -5,9 +5,11 @@
 
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { putFile } from '../../src/demo/guard/backup.js';
 import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
 import { restApp } from '../rest/client.js';
+import { tempFolder } from '../support/cleanup.js';
 import { listenLocally } from '../support/local-server.js';
 import { newKey } from '../support/logins.js';
 import { connect, mcpApp, textOf } from '../support/mcp-clients.js';
@@ -107,6 +109,30 @@ it('a megabyte of tables and plugins that are gone after an update is compared f
       expect(
         compareLedgers({ ...now, tables, active }, { ...now, active: other }, { slugs: [], core: false }),
       ).not.toEqual([]);
+  });
+  expect([times, times <= LIMIT]).toEqual([times, true]);
+});
+
+it('a pattern of many stars is compared with a name of one sign', async () => {
+  const app = await restApp({ sites: 1, config: { site_backup_dir: tempFolder('stall') } });
+  const site = await app.connect(0);
+  await app.call('install-site-guard', { site_id_or_domain: site });
+  await app.call('back-up-site', { site_id_or_domain: site });
+  const found = app.fleet.sites[0]?.guard?.backup;
+  if (found == null) throw new Error('the site has no plugin for backups');
+  const name = `wp-content/uploads/${'a'.repeat(32)}`;
+  putFile(found, name, Buffer.from('here'), 1_700_000_000);
+  app.clock.move(3_600_000);
+  const [{ backup_id }] = (await app.call('back-up-site', { site_id_or_domain: site })).backups;
+  putFile(found, name, Buffer.from('there'), 1_700_000_001);
+  const planned = (pattern: string) =>
+    app.call('restore-backup', { backup_id, what: 'files', name: `wp-content/uploads/${pattern}`, dry_run: true });
+  const times = await harmlessMegabytes(LIMIT, async () => {
+    // One of the two is not of the backup at all.
+    expect(await planned(`${'**a'.repeat(12)}*`)).toMatchObject({ files_replaced: 1 });
+    expect(
+      await app.fail('restore-backup', { backup_id, what: 'files', name: `${'**a'.repeat(12)}!`, dry_run: true }),
+    ).toMatchObject({ code: 'svc_invalid_input' });
   });
   expect([times, times <= LIMIT]).toEqual([times, true]);
 });

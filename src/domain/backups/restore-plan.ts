@@ -4,6 +4,7 @@ import type { Restorable } from '../../../schemas/backup.js';
 import type { PlannedFile, SiteFile } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Repository } from '../../store/backups/repository/types.js';
+import { pathPattern } from './path-pattern.js';
 import type { SiteBackup } from './plugin.js';
 import { type BackedUpFile, type BackedUpTable, readFiles, readTables, type Snapshot } from './snapshot.js';
 
@@ -55,20 +56,11 @@ export function checkSelection({ what, name }: Selection): void {
 function chosen({ what, name = '' }: Selection): ((path: string) => boolean) | null {
   if (what === 'site') return () => true;
   if (what === 'table') return null;
-  if (what === 'files') {
-    const pattern = patternOf(name);
-    return (path) => pattern.test(path);
-  }
+  if (what === 'files') return pathPattern(name);
   // By the name that WordPress has for it, too: `folder/file.php`.
   const folder = name.includes('/') ? name.slice(0, name.indexOf('/')) : name;
   const place = `wp-content/plugins/${folder}`;
   return (path) => path === place || path.startsWith(`${place}/`);
-}
-
-/** `*` stands for any part of a name, `**` for any part of a path. */
-export function patternOf(text: string): RegExp {
-  const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/\*+/g, (stars) => (stars.length > 1 ? '.*' : '[^/]*'))}$`, 's');
 }
 
 export interface PlanParts {
