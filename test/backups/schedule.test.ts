@@ -270,6 +270,30 @@ describe('a turn', () => {
     expect((await alerts())[0]).toMatchObject({ time: '2026-12-02T03:07:00Z', last_backup: '2026-11-29T02:07:00Z' });
   });
 
+  it('that does not end is given up after twelve hours, and others have theirs', async () => {
+    await app.call('back-up-site', SITE);
+    const path = 'wp-content/uploads/endless.bin';
+    putFile(filesOf(0), path, Buffer.alloc(1_500_000), 1_700_000_000);
+    let answers = 0;
+    filesOf(0).lies = (action, asked) => {
+      const [first] = (asked.parts ?? []) as [string, number, number][];
+      if (action !== 'read' || first?.[0] !== path) return undefined;
+      answers += 1;
+      if (answers % 10 === 0) app.clock.move(13 * 3_600_000);
+      if (answers > 50) throw new Error('it was asked on and on');
+      const bytes = Buffer.alloc(1_000, answers);
+      const part = { length: bytes.length, size: 2 ** 40, time: 1, inode: 1, changed: false };
+      return { parts: [part], data: bytes.toString('base64'), deflated: false };
+    };
+    until('2026-11-21T02:07:00Z');
+    expect(await run()).toBe('0 backed up, 1 not');
+    expect(await nextOf(1)).toBe('2026-11-21T16:07:00Z');
+    until('2026-11-21T16:07:00Z');
+    expect(await run()).toBe('0 backed up, 1 not');
+    expect(await alerts()).toMatchObject([{ site_id: 1, reason: expect.stringContaining('longer than 12 hours') }]);
+    expect((await app.call('list-backups', { ...SITE, state: 'interrupted' })).total).toBe(1);
+  });
+
   it('that fails raises no alert where the settings say so', async () => {
     await app.db.run(
       "INSERT INTO setting (key, value, updated_at) VALUES ('general.svc_notification_on_backup_fail', '0', 0)",

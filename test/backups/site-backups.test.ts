@@ -384,3 +384,50 @@ describe('what goes wrong', () => {
     expect((await queued.call('list-backups', { state: 'done' })).total).toBe(2);
   });
 });
+
+describe('a site that does not end', () => {
+  /** More answers than it takes. */
+  const MOST = 50;
+  let answers = 0;
+
+  beforeEach(async () => {
+    await app.call('back-up-site', SITE);
+    app.clock.move(3_600_000);
+    answers = 0;
+  });
+
+  function count(): void {
+    answers += 1;
+    if (answers > MOST) throw new Error('it was asked on and on');
+  }
+
+  it('has a file that grows with each part that is read: it is read as long as it was', async () => {
+    const path = 'wp-content/uploads/growing.log';
+    putFile(stateOf(0), path, Buffer.alloc(1_500_000), later());
+    stateOf(0).lies = (action, asked) => {
+      const [first] = (asked.parts ?? []) as [string, number, number][];
+      if (action !== 'read' || first?.[0] !== path) return undefined;
+      count();
+      const bytes = Buffer.alloc(Math.min(first[2], 1_000_000), answers);
+      const part = { length: bytes.length, size: first[1] + 4_000_000, time: answers, inode: 1, changed: false };
+      return { parts: [part], data: bytes.toString('base64'), deflated: false };
+    };
+    const [made] = (await app.call('back-up-site', SITE)).backups;
+    expect(made).toMatchObject({ changed_count: 1 });
+    expect(await app.call('verify-backup', { backup_id: made.backup_id })).toMatchObject({ sound: true });
+  });
+
+  it('has a table whose slices have no rows and no end: the backup fails', async () => {
+    stateOf(0).lies = (action) => {
+      if (action !== 'rows') return undefined;
+      count();
+      const sha256 = createHash('sha256').digest('hex');
+      const slice = { range: 0, after: null, to: ['31'], end: false, rows: 0, bytes: 0, sha256, same: false };
+      return { slices: [slice], data: '', deflated: false };
+    };
+    expect(await app.fail('back-up-site', SITE)).toMatchObject({
+      code: 'svc_backup_failed',
+      message: expect.stringContaining('do not fit'),
+    });
+  });
+});

@@ -144,7 +144,7 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
   guard.actions.push(action);
   if (guard.backup !== null && BACKUP_ACTIONS.has(action)) {
     if (action === 'read' && guard.backup.read > (guard.backup.stopsAfter ?? Infinity)) throw new Refusal('busy');
-    const answer = actOnBackup(guard.backup, action, asked);
+    const answer = guard.backup.lies?.(action, asked) ?? actOnBackup(guard.backup, action, asked);
     if (answer === undefined) throw new Refusal('bad_request');
     return answer;
   }

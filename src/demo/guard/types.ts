@@ -75,6 +75,8 @@ export interface BackupState {
   /** Bytes that were read from files, and after how many no more can be read. */
   read: number;
   stopsAfter?: number;
+  /** What it answers in place of the truth; undefined = the truth. */
+  lies?: (action: string, asked: Record<string, unknown>) => Record<string, unknown> | undefined;
   /** Requests that asked for rests. */
   gentle: number;
   /** Bytes of rows that were sent. */

@@ -6,6 +6,8 @@ import type { SiteBackup } from './plugin.js';
 
 /** More files than any site should have. */
 const MAX_FILES = 1_000_000;
+/** Characters of their paths together, which are held in memory. */
+const MAX_CHARACTERS = 256 * 1024 * 1024;
 
 /**
  * @param turn awaited before each request
@@ -17,6 +19,7 @@ export async function listFiles(
   turn: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Pick<ManifestPage, 'files' | 'left_out'>> {
   const listed: Pick<ManifestPage, 'files' | 'left_out'> = { files: [], left_out: [] };
+  let characters = 0;
   for (let after: string | null = ''; after !== null; ) {
     await turn();
     const page: ManifestPage = await site.manifest(after, { signal });
@@ -24,6 +27,9 @@ export async function listFiles(
     listed.left_out.push(...page.left_out);
     if (listed.files.length + listed.left_out.length > MAX_FILES)
       throw new ServiceError('svc_backup_failed', `The site has more than ${MAX_FILES} files.`);
+    for (const { path } of [...page.files, ...page.left_out]) characters += path.length;
+    if (characters > MAX_CHARACTERS)
+      throw new ServiceError('svc_backup_failed', "The names of the site's files are too long to be listed.");
     if (page.next === after) throw new ServiceError('svc_backup_failed', 'The site does not list all its files.');
     after = page.next;
   }

@@ -110,9 +110,11 @@ async function readWhole(listed: SiteFile, parts: ReadFilesParts): Promise<Files
     const digest = createHash('sha256');
     const chunks: string[] = [];
     let [offset, stable] = [0, true];
+    // No further than it is long now: one that grows faster than it is read would have no end.
+    const end = file.size;
     for (;;) {
       await parts.turn();
-      const asked = Math.min(REQUEST_BYTES, file.size - offset);
+      const asked = Math.min(REQUEST_BYTES, end - offset);
       const [part] = await parts.site.read([[file.path, offset, asked]], { signal: parts.signal });
       if (part === undefined || part.error !== undefined) {
         if (part?.error !== 'gone') parts.unreadable(file.path);
@@ -127,7 +129,7 @@ async function readWhole(listed: SiteFile, parts: ReadFilesParts): Promise<Files
       digest.update(part.bytes);
       offset += part.bytes.length;
       bytes += part.bytes.length;
-      if (part.bytes.length === 0 || offset >= file.size || (!stable && attempt < ATTEMPTS)) break;
+      if (part.bytes.length === 0 || offset >= end || (!stable && attempt < ATTEMPTS)) break;
     }
     if ((stable && offset === file.size) || attempt === ATTEMPTS) {
       const whole = { ...file, size: offset, sha256: digest.digest('hex'), chunks };

@@ -9,6 +9,9 @@ import type { BackedUpSlice, BackedUpTable, Consistency } from './snapshot.js';
 
 /** Ranges of one request. */
 const REQUEST_RANGES = 200;
+/** Slices of a backup, and characters of the keys at their ends: they are held in memory, and half a megabyte is in most. */
+const MAX_SLICES = 500_000;
+const MAX_CHARACTERS = 256 * 1024 * 1024;
 /** Storage engines whose rows can be read as they were at one instant. */
 const WITH_SNAPSHOTS = /^innodb$/i;
 
@@ -51,7 +54,7 @@ export async function readSiteTables(
   before: readonly BackedUpTable[],
   parts: ReadTablesParts,
 ): Promise<TablesRead> {
-  const counters = { requests: 0, bytes: 0 };
+  const counters = { requests: 0, bytes: 0, slices: 0, characters: 0 };
   const known = new Map(before.map((table) => [table.name, table]));
   const ranges = listed.flatMap((table): Asked[] => {
     const last = known.get(table.name);
@@ -99,7 +102,7 @@ function structureOf(create: string): string {
 async function readRanges(
   ranges: readonly Asked[],
   { site, writer, signal, turn }: ReadTablesParts,
-  counters: { requests: number; bytes: number },
+  counters: { requests: number; bytes: number; slices: number; characters: number },
 ): Promise<Map<string, Read>> {
   const found = new Map<string, Read>();
   let left = [...ranges];
@@ -112,6 +115,12 @@ async function readRanges(
     for (const slice of answer) {
       const range = asked[slice.range];
       if (range === undefined || slice.range < done) throw disordered();
+      // Each gets further: otherwise a table would have no end.
+      if (!slice.end && slice.rows < 1) throw disordered();
+      counters.slices += 1;
+      for (const value of [...(slice.after ?? []), ...(slice.to ?? [])]) counters.characters += value.length;
+      if (counters.slices > MAX_SLICES || counters.characters > MAX_CHARACTERS)
+        throw new ServiceError('svc_backup_failed', 'The tables of the site are too large.');
       const read = found.get(range.table) ?? { slices: [], requests: new Set(), changed: false };
       found.set(range.table, read);
       read.requests.add(request);

@@ -23,6 +23,8 @@ const PLANNED_AT_ONCE = 100;
 /** One that fails is tried once more after this, and goes on where it ended, if it can. */
 const AGAIN_MS = 60 * MINUTE_MS;
 const TRIES = 2;
+/** Of one turn. A site that takes longer goes on at its next one: it would keep all others from theirs. */
+const LONGEST_MS = 12 * 60 * MINUTE_MS;
 /** Another process is at work on the site, or it was and died. */
 const LATER_MS = 10 * MINUTE_MS;
 
@@ -87,11 +89,12 @@ async function planTurns({ store, clock, signal }: Ctx): Promise<void> {
 /** False if there is no backup. @param until the turn is ours until then */
 async function takeTurn(ctx: Ctx, { site_id, next_at, tries, failing_since }: BackupTurn, until: number) {
   const { backupSchedule } = ctx.store;
+  const limit = ctx.clock.deadline(LONGEST_MS);
   try {
     const target = (await loadSites(ctx, [site_id])).get(site_id);
     // It was removed meanwhile, and its turn with it.
     if (target === undefined) return false;
-    await backUpSite(ctx, target);
+    await backUpSite({ ...ctx, signal: AbortSignal.any([ctx.signal, limit.signal]) }, target);
     await backupSchedule.end(site_id, await nextOf(ctx, site_id, null), null);
     return true;
   } catch (error) {
@@ -100,7 +103,12 @@ async function takeTurn(ctx: Ctx, { site_id, next_at, tries, failing_since }: Ba
       await backupSchedule.putOff(site_id, until, next_at, tries);
       return false;
     }
-    const { code, message } = backupError(error, site_id, 'svc_backup_failed');
+    const { code, message } = limit.signal.aborted
+      ? {
+          code: 'svc_backup_failed',
+          message: `It took longer than ${LONGEST_MS / 3_600_000} hours, and goes on next time.`,
+        }
+      : backupError(error, site_id, 'svc_backup_failed');
     const now = ctx.clock.now();
     const { siteBackups } = ctx.store;
     // A restore that was left would be in the way for ever: that is a failure.
@@ -117,6 +125,8 @@ async function takeTurn(ctx: Ctx, { site_id, next_at, tries, failing_since }: Ba
     await backupSchedule.end(site_id, next, since);
     await raiseAlert(ctx, site_id, message, since, next);
     return false;
+  } finally {
+    limit.clear();
   }
 }
 
