@@ -1,13 +1,14 @@
 /** What a page in a copy of a site can reach on this machine: nothing but its own folder and its own database. */
 
-import { chmodSync, existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SiteCopies, SiteCopy } from '../../src/outbound/copies/copies.js';
 import { createCopies } from '../../src/outbound/copies/create.js';
 import { tempFolder } from '../support/cleanup.js';
 import { needs } from '../support/needs.js';
+import { mountVolume } from '../support/processes/volume.js';
 
 const REQUEST = { https: true, host: 'example.com', path: '/shop/?a=1', cookie: 'a=b' };
 
@@ -119,6 +120,16 @@ describe('a copy', needs('php-cgi', 'mariadb'), () => {
     expect(existsSync(made)).toBe(false);
   });
 
+  it('keeps its tables in its folder', async () => {
+    const outside = join(folder, 'outside');
+    mkdirSync(outside);
+    chmodSync(outside, 0o777);
+    for (const [index, engine] of ['MyISAM', 'InnoDB', 'Aria'].entries())
+      await copy.query(`CREATE TABLE kept_${index} (a INT) ENGINE=${engine} DATA DIRECTORY='${outside}'`);
+    expect(readdirSync(outside)).toEqual([]);
+    rmdirSync(outside);
+  });
+
   it('is confined whatever its address', async () => {
     await copy.put(
       'q.php',
@@ -157,5 +168,29 @@ describe('a copy', needs('php-cgi', 'mariadb'), () => {
     free?.();
     await copy.close();
     expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('a copy on a small disk', needs('php-cgi', 'mariadb', 'a volume'), () => {
+  it('is ended before it fills it', async () => {
+    const volume = mountVolume('memory', 1_100);
+    for (const path of [volume.folder, dirname(volume.folder)]) chmodSync(path, 0o755);
+    try {
+      const copies = createCopies({ folder: volume.folder, programs: null });
+      const copy = await copies.open(1_000, new AbortController().signal);
+      const code =
+        "<?php for ( $i = 0; $i < 8; $i++ ) file_put_contents( \"f$i\", str_repeat( 'x', 80000000 ) ); sleep( 5 ); echo 'done';";
+      await copy.put(
+        'index.php',
+        (async function* () {
+          yield Buffer.from(code);
+        })(),
+      );
+      await expect(copy.ask(REQUEST)).rejects.toThrow('There is not enough space');
+      await copy.close();
+      expect(readdirSync(volume.folder)).toEqual([]);
+    } finally {
+      volume.close();
+    }
   });
 });

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasRoom } from '../../runtime/disk-space.js';
 import { Slots } from '../../runtime/slots.js';
 import { configText } from './config-text.js';
 import { Programs } from './confined.js';
@@ -11,6 +12,9 @@ import { CopyDatabase } from './database.js';
 import { findPrograms } from './find-programs.js';
 import { makeFolder, own, removeFolder, sweepFolders } from './folder.js';
 import { CopyPhp } from './php.js';
+
+/** How often it is looked whether what a copy writes still leaves room on the disk. */
+const LOOK_MS = 1_000;
 
 interface CopiesParts {
   /** Where the copies are. */
@@ -42,7 +46,9 @@ export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
       const paths = await find();
       const made = await makeFolder(folder, bytes);
       const running = new Programs(made);
+      const room = new Room(made, () => running.endAll());
       const close = async () => {
+        room.close();
         await running.endAll();
         await removeFolder(made);
       };
@@ -57,7 +63,7 @@ export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
         await php.look();
         const database = new CopyDatabase(running, paths, signal);
         await database.start();
-        return new Copy(made, { php, database, network, close });
+        return new Copy(made, { php, database, network, room, close });
       } catch (error) {
         await close();
         throw error;
@@ -70,7 +76,41 @@ interface CopyParts {
   php: CopyPhp;
   database: CopyDatabase;
   network: 'none' | 'open';
+  room: Room;
   close(): Promise<void>;
+}
+
+/** Ends all programs of a copy when the disk has no room for more: the database of this process may be on it, too. */
+class Room {
+  readonly #folder: string;
+  readonly #end: () => Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+  #full = false;
+
+  constructor(folder: string, end: () => Promise<void>) {
+    this.#folder = folder;
+    this.#end = end;
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
+  }
+
+  async #look(): Promise<void> {
+    if (await hasRoom(this.#folder, 0).catch(() => true)) return;
+    this.#full = true;
+    await this.#end();
+  }
+
+  /** Does something that may write. @throws CopyUnavailable if there is no room left, whatever became of it */
+  async within<T>(work: Promise<T>): Promise<T> {
+    const [done] = await Promise.allSettled([work]);
+    await this.#look();
+    if (this.#full) throw new CopyUnavailable('There is not enough space on the disk for what the copy writes.');
+    if (done.status === 'rejected') throw done.reason;
+    return done.value;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
 }
 
 class Copy implements SiteCopy {
@@ -127,11 +167,11 @@ class Copy implements SiteCopy {
   }
 
   load(sql: AsyncIterable<Uint8Array>): Promise<void> {
-    return this.#parts.database.load(sql);
+    return this.#parts.room.within(this.#parts.database.load(sql));
   }
 
   query(sql: string): Promise<(string | null)[][]> {
-    return this.#parts.database.query(sql);
+    return this.#parts.room.within(this.#parts.database.query(sql));
   }
 
   async configure(settings: CopySettings): Promise<void> {
@@ -142,7 +182,7 @@ class Copy implements SiteCopy {
   }
 
   ask(request: Parameters<SiteCopy['ask']>[0]) {
-    return this.#parts.php.ask(request);
+    return this.#parts.room.within(this.#parts.php.ask(request));
   }
 
   has(extension: string): boolean {

@@ -62,7 +62,13 @@ export class CopyDatabase {
       [
         ...[this.#paths.server, '--no-defaults', data, `--socket=${this.socket}`, `--init-file=${init}`],
         ...[`--log-error=${log}`, `--pid-file=${join(folder, 'run', 'db.pid')}`, `--tmpdir=${join(folder, 'tmp')}`],
-        ...['--skip-networking', '--skip-log-bin', '--performance-schema=off', '--local-infile=0'],
+        ...[
+          '--skip-networking',
+          '--skip-symbolic-links',
+          '--skip-log-bin',
+          '--performance-schema=off',
+          '--local-infile=0',
+        ],
         ...[`--secure-file-priv=${join(folder, 'db')}`, '--max-connections=20', '--max-allowed-packet=64M'],
         // What is lost with the power is lost with the copy.
         ...['--innodb-buffer-pool-size=128M', '--innodb-flush-log-at-trx-commit=0', '--innodb-doublewrite=0'],
