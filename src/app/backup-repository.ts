@@ -1,9 +1,12 @@
 /** Creates the port to the repository of the sites' backups: its place, its key, and the index in the database. */
 
 import { randomBytes } from 'node:crypto';
+import { access, constants, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import type { Clock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
+import { freeBytes } from '../runtime/disk-space.js';
 import { RepositoryError } from '../runtime/repository-error.js';
 import { VERSION } from '../runtime/version.js';
 import type { Backend } from '../store/backups/repository/folder.js';
@@ -32,14 +35,15 @@ export function openBackupStorage(
   const place = config.site_backup_s3 ?? config.site_backup_dir;
   const here = { place, host: config.site_backup_s3 === null ? hostname() : null };
   const home = async () => ((await store.settings.one(HOME)) as BackupHome | undefined) ?? null;
+  const backendHere = () => {
+    backend ??= openBackend(config, clock);
+    return backend;
+  };
   /** @param taken whether backups are from now on to be in what is found here, wherever they were */
   const openWith = async (secret: string, taken: boolean) => {
-    // Loaded only if needed.
-    backend ??= openBackend(config, clock);
-    const [{ openRepository, repositoryAt }, { createSealer }, objects, known] = await Promise.all([
-      import('../store/backups/repository/repository.js'),
-      import('../store/backups/repository/seal.js'),
-      backend,
+    const [[{ openRepository, repositoryAt }, { createSealer }], objects, known] = await Promise.all([
+      modules(),
+      backendHere(),
       home(),
     ]);
     if (known !== null && !taken) {
@@ -65,6 +69,22 @@ export function openBackupStorage(
     place,
     home,
     key,
+    async look() {
+      const objects = await backendHere();
+      const [{ openRepository, repositoryAt }, { createSealer }] = await modules();
+      const [found, secret] = [await repositoryAt(objects), await store.settings.secret(KEY)];
+      if (found !== null && secret !== undefined)
+        await openRepository({
+          backend: objects,
+          sealer: createSealer(Buffer.from(String(secret), 'hex')),
+          index: store.chunkIndex,
+        });
+      const folder = config.site_backup_s3 === null ? await nearest(place) : null;
+      if (folder === null || found !== null) await probe(objects);
+      else await needWritable(folder);
+      const free_bytes = folder === null ? null : await freeBytes(folder).catch(() => null);
+      return { found, free_bytes, has_key: secret !== undefined };
+    },
     async useKey(secret) {
       const repository = await openWith(secret, true);
       await store.settings.write([{ key: KEY, value: secret, secret: true }], clock.now());
@@ -92,6 +112,41 @@ export function openBackupStorage(
     },
     close: async () => (await backend)?.close(),
   };
+}
+
+/** Loaded only if needed. */
+function modules() {
+  return Promise.all([
+    import('../store/backups/repository/repository.js'),
+    import('../store/backups/repository/seal.js'),
+  ]);
+}
+
+/** Writes, reads and removes an object. @throws RepositoryError */
+async function probe(backend: Backend): Promise<void> {
+  const [name, bytes] = [`probe-${randomBytes(8).toString('hex')}`, randomBytes(32)];
+  await backend.put(name, bytes);
+  try {
+    if (!(await backend.get(name)).equals(bytes))
+      throw new RepositoryError('damaged', 'What is written to the backup repository is read back as something else.');
+  } finally {
+    await backend.remove(name);
+  }
+}
+
+/** The folder, or the one above it that there is: it is made with the first backup. */
+async function nearest(folder: string): Promise<string> {
+  const isThere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return isThere || dirname(folder) === folder ? folder : nearest(dirname(folder));
+}
+
+async function needWritable(folder: string): Promise<void> {
+  await access(folder, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    throw new RepositoryError('unavailable', `The folder ${folder} cannot be written.`, error);
+  });
 }
 
 /** The backups are in one repository, and there is another one here, or none. */

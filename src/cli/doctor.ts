@@ -18,17 +18,12 @@ import type { Db } from '../store/driver/db.js';
 import { createStore, type Store } from '../store/store.js';
 import { checkpointReport } from './checkpoint-warning.js';
 import { mustExist } from './database.js';
+import { siteBackupsOf } from './doctor-backups.js';
+import type { Finding } from './finding.js';
 import { inspect, reportText } from './inspect.js';
 import { withReader } from './open-database.js';
 import { type JsonFlag, messageOf, print, printJson } from './output.js';
 import { stopSignal } from './stop.js';
-
-/** `warn` deserves attention; `fail` prevents something from working. */
-export interface Finding {
-  what: string;
-  status: 'ok' | 'warn' | 'fail';
-  detail: string;
-}
 
 /** Signatures and leases tolerate this; access tokens and webhooks allow five minutes. */
 const CLOCK_TOLERANCE_MS = 60_000;
@@ -47,7 +42,7 @@ export async function doctor(config: Config, options: JsonFlag & { site?: string
   if (options.json === true) printJson(findings);
   else
     for (const { what, status, detail } of findings)
-      print(`${status.padEnd(5)} ${what.padEnd(10)} ${withRealDomains(detail)}`);
+      print(`${status.padEnd(5)} ${what.padEnd(12)} ${withRealDomains(detail)}`);
   if (findings.some(({ status }) => status === 'fail')) process.exitCode = 1;
 }
 
@@ -80,6 +75,7 @@ async function lookOver(config: Config, db: Db, site: string | undefined, signal
     database,
     keyOf(config, report),
     backups,
+    ...(await siteBackupsOf(config, store, signal)),
     ...(await checkpointsOf(db)),
     await scheduleOf(store),
     await mailOf(config),

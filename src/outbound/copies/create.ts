@@ -9,7 +9,7 @@ import { configText } from './config-text.js';
 import { Programs } from './confined.js';
 import { type CopySettings, CopyUnavailable, type SiteCopies, type SiteCopy } from './copies.js';
 import { CopyDatabase } from './database.js';
-import { findPrograms } from './find-programs.js';
+import { type CopyPrograms, findPrograms, type Lack, lookForPrograms } from './find-programs.js';
 import { makeFolder, own, removeFolder, sweepFolders } from './folder.js';
 import { CopyPhp } from './php.js';
 
@@ -25,7 +25,7 @@ interface CopiesParts {
 
 export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
   const find = () => {
-    if (process.platform === 'win32') throw new CopyUnavailable('Trial restores need Linux or macOS.');
+    needSystem();
     return findPrograms(programs);
   };
   // Each takes some hundred megabytes of memory.
@@ -44,23 +44,9 @@ export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
     async open(bytes, signal) {
       await sweepFolders(folder);
       const paths = await find();
-      const made = await makeFolder(folder, bytes);
-      const running = new Programs(made);
-      const room = new Room(made, () => running.endAll());
-      const close = async () => {
-        room.close();
-        await running.endAll();
-        await removeFolder(made);
-      };
+      const place = await prepare(folder, bytes, paths, signal);
+      const { made, running, php, network, room, close } = place;
       try {
-        const network = await running.confine();
-        const { code } = await running.run(['test', '-w', join(made, 'tmp')], {});
-        if (code !== 0)
-          throw new CopyUnavailable(
-            'The user "nobody" cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.',
-          );
-        const php = new CopyPhp(running, paths.php, signal);
-        await php.look();
         const database = new CopyDatabase(running, paths, signal);
         await database.start();
         return new Copy(made, { php, database, network, room, close });
@@ -70,6 +56,62 @@ export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
       }
     },
   };
+}
+
+function needSystem(): void {
+  if (process.platform === 'win32') throw new CopyUnavailable('Trial restores need Linux or macOS.');
+}
+
+/** A folder for a copy, and PHP in it. @throws CopyUnavailable */
+async function prepare(folder: string, bytes: number, { php: path }: Pick<CopyPrograms, 'php'>, signal: AbortSignal) {
+  const made = await makeFolder(folder, bytes);
+  const running = new Programs(made);
+  const room = new Room(made, () => running.endAll());
+  const close = async () => {
+    room.close();
+    await running.endAll();
+    await removeFolder(made);
+  };
+  try {
+    const network = await running.confine();
+    const { code } = await running.run(['test', '-w', join(made, 'tmp')], {});
+    if (code !== 0)
+      throw new CopyUnavailable(
+        'The user "nobody" cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.',
+      );
+    const php = new CopyPhp(running, path, signal);
+    await php.look();
+    return { made, running, php, network, room, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What this machine has for copies. */
+export interface Means {
+  lacks: Lack[];
+  /** Another reason why none can be made; null = none is known. */
+  reason: string | null;
+  /** Version of PHP, and whether it can be confined; null = not found out. */
+  php: string | null;
+  network: SiteCopy['network'] | null;
+}
+
+/** Finds out whether copies can be made here. Nothing is left of it. */
+export async function lookForMeans({ folder, programs }: CopiesParts, signal: AbortSignal): Promise<Means> {
+  const { found, lacks } = await lookForPrograms(programs);
+  const means: Means = { lacks, reason: null, php: null, network: null };
+  try {
+    needSystem();
+    if (found.php === undefined) return means;
+    const { php, network, close } = await prepare(folder, 0, { php: found.php }, signal);
+    await close();
+    return { ...means, php: php.version, network };
+  } catch (error) {
+    if (error instanceof CopyUnavailable) return { ...means, reason: error.message };
+    throw error;
+  }
 }
 
 interface CopyParts {

@@ -6,7 +6,7 @@ import { CopyUnavailable } from './copies.js';
 
 /** What brings each: the program, and Debian's package. */
 const NEEDED = {
-  php: ['php-cgi', 'php-cgi'],
+  php: ['php-cgi', 'php-cgi php-mysql'],
   server: ['mariadbd', 'mariadb-server-core'],
   install: ['mariadb-install-db', 'mariadb-server-core'],
   client: ['mariadb', 'mariadb-client-core'],
@@ -16,11 +16,19 @@ export type CopyPrograms = Record<keyof typeof NEEDED, string>;
 
 const USUAL = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/opt/homebrew/bin'];
 
+/** A program, and Debian's package. */
+export interface Lack {
+  program: string;
+  debian: string;
+}
+
 /**
+ * Where the programs are, and those that are not here.
  * @param configured folders, separated as in PATH; null = the usual ones
- * @throws CopyUnavailable
  */
-export async function findPrograms(configured: string | null): Promise<CopyPrograms> {
+export async function lookForPrograms(
+  configured: string | null,
+): Promise<{ found: Partial<CopyPrograms>; lacks: Lack[] }> {
   const folders = configured === null ? USUAL : configured.split(delimiter);
   const find = async (name: string) => {
     for (const folder of folders) {
@@ -30,13 +38,23 @@ export async function findPrograms(configured: string | null): Promise<CopyProgr
     return null;
   };
   const found: Partial<CopyPrograms> = {};
-  for (const [key, [name, debian]] of Object.entries(NEEDED)) {
-    const path = await find(name);
-    if (path === null)
-      throw new CopyUnavailable(`This machine has no ${name}, which trial restores need (package ${debian}).`);
-    found[key as keyof CopyPrograms] = path;
+  const lacks: Lack[] = [];
+  for (const [key, [program, debian]] of Object.entries(NEEDED)) {
+    const path = await find(program);
+    if (path === null) lacks.push({ program, debian });
+    else found[key as keyof CopyPrograms] = path;
   }
-  return found as CopyPrograms;
+  return { found, lacks };
+}
+
+/** @throws CopyUnavailable */
+export async function findPrograms(configured: string | null): Promise<CopyPrograms> {
+  const { found, lacks } = await lookForPrograms(configured);
+  const [first] = lacks;
+  if (first === undefined) return found as CopyPrograms;
+  throw new CopyUnavailable(
+    `This machine has no ${first.program}, which trial restores need (package ${first.debian}).`,
+  );
 }
 
 function isProgram(path: string): Promise<boolean> {

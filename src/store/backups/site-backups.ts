@@ -133,6 +133,19 @@ export function createSiteBackups(db: Db, plain: Db) {
         [siteIds === null ? null : JSON.stringify(siteIds), general ? 1 : 0, guardFile],
       ),
 
+    /** How many are complete, when the last one ended, and what came of the last trial restore; null = there was none. */
+    async overview() {
+      const [[backups] = [], [drill] = []] = await db.read([
+        sql("SELECT count(*) AS total, max(finished_at) AS at FROM backup WHERE state = 'done'"),
+        sql('SELECT tried_at, tried FROM backup_drill ORDER BY tried_at DESC LIMIT 1'),
+      ]);
+      return {
+        total: Number(backups?.total ?? 0),
+        last_at: backups?.at == null ? null : Number(backups.at),
+        drill: drill === undefined ? null : { at: Number(drill.tried_at), result: drill.tried as DrillFacts['result'] },
+      };
+    },
+
     /** All complete ones, briefly. */
     async allDone(): Promise<{ id: string; site_url: string; started_at: number }[]> {
       const rows = await db.all("SELECT id, site_url, started_at FROM backup WHERE state = 'done' ORDER BY started_at");

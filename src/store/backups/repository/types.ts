@@ -108,6 +108,16 @@ export interface BackupHome {
   host: string | null;
 }
 
+/** What was found at a place of backups. */
+export interface PlaceLook {
+  /** Id of the repository there; null = none. */
+  found: string | null;
+  /** On the disk of a folder; null = unknown. */
+  free_bytes: number | null;
+  /** The database has a key of backups. It opens what was found. */
+  has_key: boolean;
+}
+
 /** The repository of this installation, opened when it is first needed. */
 export interface BackupStorage {
   /** The folder, or the address of the bucket. */
@@ -118,6 +128,12 @@ export interface BackupStorage {
   open(): Promise<Repository>;
   /** From now on backups are in the repository at the configured place; makes one where there is none. @throws RepositoryError */
   usePlace(): Promise<Repository>;
+  /**
+   * What is at the configured place, of which nothing is changed: an object is written, read and removed again. Where there is no
+   * folder yet, that it could be made.
+   * @throws RepositoryError if it cannot be used
+   */
+  look(): Promise<PlaceLook>;
   /** The key, for the recovery sheet: 64 hex digits. It is a secret. */
   key(): Promise<string>;
   /** Takes over a repository that was made with this key. @throws RepositoryError `wrong_key` */
