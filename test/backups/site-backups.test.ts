@@ -208,6 +208,58 @@ describe('a restore', () => {
     expect(state.restore).toBeNull();
   });
 
+  it('follows a destroyed site into a new WordPress, in either way that the refused reconnection names', async () => {
+    const { backup_id } = await app.call('back-up-site', SITE);
+    const files = contents(stateOf(0));
+    const site = app.site(0);
+    /** The same administrator with another password, MainWP Child just activated, and nothing else. */
+    const installAnew = () => {
+      site.state.connection = null;
+      for (const user of site.state.users) user.regverify = [];
+      site.guard = null;
+    };
+    const restored = async () => {
+      await app.call('install-site-guard', { site_id_or_domain: site.url });
+      // The preview installs the plugin for backups.
+      await app.call('restore-backup', { backup_id, what: 'site', dry_run: true });
+      stateOf(0).files.delete(UPLOAD);
+      const done = await app.call('restore-backup', { backup_id, what: 'site', confirm: true });
+      expect(done).toMatchObject({ outcome: 'restored', site_url: site.url });
+      const swapped = (all: typeof files) => [...all].filter(([path]) => path.startsWith('wp-content/'));
+      expect(swapped(contents(stateOf(0)))).toEqual(swapped(files));
+    };
+    installAnew();
+    const refused = await app.fail('reconnect-site', SITE);
+    expect(refused).toMatchObject({ code: 'svc_reconnect_failed' });
+    expect(refused.advice).toMatch(/password.*try again.*delete-site-v1.*add-site-v1.*admin_password.*backups stay/);
+
+    const administrator = site.state.users.find(({ login }) => login === site.admin);
+    if (administrator === undefined) throw new Error('the site has no administrator');
+    administrator.passwordRequired = false;
+    expect(await app.call('reconnect-site', SITE)).toMatchObject({ status: 'connected' });
+    administrator.passwordRequired = true;
+    await restored();
+
+    installAnew();
+    expect(await app.fail('reconnect-site', SITE)).toMatchObject({ code: 'svc_reconnect_failed' });
+    await app.call('delete-site', { ...SITE, confirm: true });
+    await app.call('add-site', { url: site.url, admin: site.admin, admin_password: site.password });
+    await restored();
+  });
+
+  it('says what a new WordPress with a unique id, or without that administrator, needs to be reconnected', async () => {
+    const site = app.site(0);
+    site.state.connection = null;
+    site.state.uniqueId = 'another-id';
+    const withId = await app.fail('reconnect-site', SITE);
+    expect(withId.advice).toMatch(/^Switch off the unique security ID.*add-site-v1.*unique_id/);
+    site.state.uniqueId = '';
+    const administrator = site.state.users.find(({ login }) => login === site.admin);
+    if (administrator === undefined) throw new Error('the site has no administrator');
+    Object.assign(administrator, { role: 'editor', passwordRequired: false });
+    expect((await app.fail('reconnect-site', SITE)).advice).toMatch(/^Make this user an administrator/);
+  });
+
   it('restores one plugin, one table, or files by a pattern, and leaves the rest', async () => {
     const { backup_id } = await app.call('back-up-site', SITE);
     const state = stateOf(0);

@@ -309,7 +309,8 @@ export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<v
       'svc_reconnect_failed',
       `Site ${site.id} refuses our key, and no reconnect secret is stored for it.`,
       {
-        advice: 'Remove the site and add it again with the administrator password.',
+        advice:
+          "Delete it with delete-site-v1 and add it with add-site-v1, with the administrator's login and admin_password: its backups stay.",
         data: { site_id: site.id },
       },
     );
