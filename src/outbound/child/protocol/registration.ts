@@ -13,7 +13,7 @@ const COPY_ID = 'Copy the unique security ID from the child plugin settings into
 const addAgain = (why: string, field: string) =>
   `${why} delete it here with delete-site-v1 and add it with add-site-v1, with the administrator's login and ${field}: its backups stay, and can be restored then.`;
 const NEW_INSTALL = addAgain(
-  'If WordPress was installed anew at this address, switch off the setting of MainWP Child that asks this administrator for the password when a dashboard connects, try again, and switch it on again. Or',
+  'If WordPress was installed again at this address, switch off the setting of MainWP Child that asks this administrator for the password when a dashboard connects, try again, and switch it on again. Or',
   'admin_password',
 );
 
