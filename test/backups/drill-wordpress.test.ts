@@ -103,14 +103,14 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     // As it was when the record was made.
     await record(id, { filled: [...(await recorded(id)).filled, 'wp_shop'] });
     const result = await drill(id);
-    expect(result).toMatchObject({ result: 'failed', reason: 'table wp_shop is empty, and was not on the site' });
+    expect(result).toMatchObject({ result: 'failed', reason: 'table wp_shop is empty, but was not on the site' });
     sql("INSERT INTO wp_shop VALUES (1, 'x')");
   });
 
   it('a front page that needs what is not in the backup is found, and raises one alert', async () => {
     site.write('cache/sale', '');
     const id = await backUp();
-    const reason = 'the front page is called "1 items", "1 items on sale" was recorded';
+    const reason = 'the title of the front page is "1 items", "1 items on sale" was recorded';
     expect(await drill(id)).toMatchObject({ result: 'failed', reason });
     expect(await drill(id)).toMatchObject({ result: 'failed', reason });
     const alerts = await app.db.all("SELECT kind, facts FROM alert WHERE kind = 'site.drill_failed' ORDER BY id");
@@ -124,7 +124,7 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     expect(await drill(await backUp())).toMatchObject({ result: 'proven', not_compared: [] });
     site.write('cache/sale', '');
     site.write('themes/plain/index.php', untitled("if ( ! is_file( WP_CONTENT_DIR . '/cache/sale' ) ) exit;"));
-    expect(await drill(await backUp())).toMatchObject({ result: 'failed', reason: 'the front page has no end' });
+    expect(await drill(await backUp())).toMatchObject({ result: 'failed', reason: 'the front page is cut off' });
     rmSync(join(site.content, 'cache'), { recursive: true });
     site.write('themes/plain/index.php', THEME);
   });

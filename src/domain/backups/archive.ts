@@ -149,7 +149,7 @@ To restore it by hand, on a machine with PHP, a web server and MariaDB or MySQL:
 4. At another address:                        wp search-replace OLD-ADDRESS NEW-ADDRESS
 
 Not in it: caches, archives of other backup plugins, views, triggers, links, and the plugins of Sitefleet itself.
-${left.length === 0 ? '' : `Not in database.sql, as their definitions are more than tables of one database: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}`;
+${left.length === 0 ? '' : `Not in database.sql, because their definitions are more than a table of one database: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}`;
 }
 
 /** Archives that are open at once in a process: each holds some 10 MB. */
@@ -160,7 +160,7 @@ export function createArchives(storage: () => BackupStorage) {
   let open = 0;
   return async (of: ArchiveOf, signal: AbortSignal): Promise<Archive> => {
     if (open >= MOST_OPEN)
-      throw new ServiceError('svc_rest_too_many_requests', 'Too many archives are downloaded at the same time.', {
+      throw new ServiceError('svc_rest_too_many_requests', 'Too many archives are being downloaded at the same time.', {
         advice: 'Try again when one of them has ended.',
         data: { retry_after: 60 },
       });

@@ -1,4 +1,4 @@
-/** Makes a backup of a site: reads what the last one does not have, and stores it. Repeated, it goes on where it ended. */
+/** Backs up one site: reads what the last backup does not have, and stores it. A repeated call resumes an interrupted backup. */
 
 import { randomBytes } from 'node:crypto';
 import type { SiteFile } from '../../outbound/guard/guards.js';

@@ -1,4 +1,4 @@
-/** Lists the backups of sites, and tells what is in one. */
+/** Lists the backups of sites, and reads what one contains. */
 
 import type { backupDetail, backupItem, backupList, DrillFacts } from '../../../schemas/backup.js';
 import type { z } from '../../../schemas/zod.js';

@@ -1,4 +1,4 @@
-/** Sees to it that a site has a backup before it is changed: takes a recent one, waits for one under way, or makes one. */
+/** Ensures that a site has a backup before it is changed: uses a recent one, waits for one in progress, or makes one. */
 
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';

@@ -1,4 +1,4 @@
-/** Checks the whole repository: what is damaged or missing in it, and which backups that concerns. */
+/** Checks the whole repository of backups: what is damaged or missing in it, and which backups that affects. */
 
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Repository } from '../../store/backups/repository/types.js';

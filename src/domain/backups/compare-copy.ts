@@ -1,4 +1,4 @@
-/** Compares a restored copy with what was recorded of its site. */
+/** Compares the restored copy of a site with what was recorded about the site during its backup. */
 
 import type { CopyAnswer } from '../../outbound/copies/copies.js';
 import { factsOf } from '../updates/safe/page-facts.js';
@@ -56,7 +56,7 @@ export function compareCopy(
     ),
   );
   if (record === undefined) {
-    found.not_compared.push('all else: nothing was recorded of the site when this backup was made');
+    found.not_compared.push('everything else: nothing was recorded about the site when this backup was made');
     return found;
   }
   const count = (name: string, wanted: number | null, has: number | null | undefined) => {
@@ -75,7 +75,7 @@ export function compareCopy(
     const emptied = record.filled.filter((name) => (copy.rows.get(name) ?? 0) === 0);
     point(
       'tables with rows',
-      named(emptied, (name) => `table ${pathText(name, 64)} is empty, and was not on the site`, 'tables'),
+      named(emptied, (name) => `table ${pathText(name, 64)} is empty, but was not on the site`, 'tables'),
     );
   }
   if (record.active_plugins !== null) {
@@ -83,7 +83,7 @@ export function compareCopy(
     const gone = was.filter((slug) => !is.includes(slug)).map((slug) => `plugin ${pathText(slug, 100)} is not active`);
     const more = is
       .filter((slug) => !was.includes(slug))
-      .map((slug) => `plugin ${pathText(slug, 100)} is active, and was not`);
+      .map((slug) => `plugin ${pathText(slug, 100)} is active, but was not on the site`);
     point('active plugins', [...gone, ...more].slice(0, NAMED));
   }
   if (record.front !== null && copy.page !== null) comparePage(record.front, copy.page, found, point);
@@ -107,13 +107,15 @@ function comparePage(
       : [`the front page answered with HTTP ${facts.status}, ${front.status} was recorded${why}`],
   );
   if (facts.status === front.status && front.title === '' && !facts.whole)
-    point('front page', ['the front page has no end']);
+    point('front page', ['the front page is cut off']);
   else if (facts.status === front.status)
     point(
       'front page title',
       facts.title === front.title
         ? []
-        : [`the front page is called "${pathText(facts.title, 80)}", "${pathText(front.title, 80)}" was recorded`],
+        : [
+            `the title of the front page is "${pathText(facts.title, 80)}", "${pathText(front.title, 80)}" was recorded`,
+          ],
     );
   found.page = found.different.length > before;
 }

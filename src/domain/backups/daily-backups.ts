@@ -1,4 +1,4 @@
-/** Scheduled backups: one a day, of which the last 7 days and the last 4 weeks are kept. A failure raises an alert. */
+/** Daily backups of Sitefleet's own database: those of the last 7 days and 4 weeks are kept. A failure raises an alert. */
 
 import { type Alert, emitAlerts } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';

@@ -1,4 +1,4 @@
-/** Restores backups on trial by the schedule: each site's newest once a month, one at a time. */
+/** Scheduled trial restores (drills): the newest backup of each site once a month, one at a time. */
 
 import type { Ctx } from '../context.js';
 import { drillBackup } from './drill.js';

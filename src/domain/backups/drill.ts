@@ -1,6 +1,6 @@
 /**
- * The drill: restores a backup away from its site, and compares the copy with what was recorded of the site. Only what has
- * run and agrees is proven.
+ * A drill (trial restore): restores a backup away from its site and compares the copy with what was recorded about the
+ * site. Only a copy that ran and agrees proves its backup.
  */
 
 import type { DrillFacts, DrillResult } from '../../../schemas/backup.js';

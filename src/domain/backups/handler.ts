@@ -1,4 +1,4 @@
-/** The job handlers of backups and restores: what a direct call had no time for goes on in a job. */
+/** The job handlers of backups and restores: what a direct call had no time for continues as a job. */
 
 import type { RestoreResult } from '../../../schemas/backup.js';
 import type { JobHandler, NoParams } from '../actions/handler.js';
@@ -29,7 +29,7 @@ export const restoreHandler: JobHandler<RestoreParams, RestoreResult> = {
   run: (ctx, _target, { backup_id, ...selection }) => restoreBackup(ctx, backup_id, selection),
   outcomeOf: ({ outcome, findings }) =>
     outcome === 'taken_back'
-      ? { failed: true, code: 'svc_restore_failed', message: `It was taken back: ${findings.join(' ')}`, items: [] }
+      ? { failed: true, code: 'svc_restore_failed', message: `It was rolled back: ${findings.join(' ')}`, items: [] }
       : { failed: false, code: '', message: '', items: [] },
 };
 

@@ -1,4 +1,4 @@
-/** Tells whether a page of a restored copy fails for a reason that has nothing to do with the backup. */
+/** Finds a reason other than the backup why a page of a restored copy may fail, such as a missing PHP extension. */
 
 import type { CopyAnswer } from '../../outbound/copies/copies.js';
 import { pathText } from './plugin.js';

@@ -80,7 +80,7 @@ export function backupError(error: unknown, siteId: number, otherwise: ErrorCode
     });
   if (error instanceof GuardFailure && error.code === 'no_guard')
     return new ServiceError('svc_guard_unavailable', `The guard of site ${siteId} did not answer.`, {
-      advice: 'Try again: what was begun is continued, or taken back.',
+      advice: 'Try again: what was started is then completed or rolled back.',
       data: { site_id: siteId },
       cause: error,
     });

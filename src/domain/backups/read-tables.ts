@@ -146,7 +146,7 @@ function rangeOf({ table, known, after, to }: Asked): RowRange {
 }
 
 function disordered(): ServiceError {
-  return new ServiceError('svc_backup_failed', 'The site sent rows that do not fit what was asked.', {
+  return new ServiceError('svc_backup_failed', 'The site sent rows that do not match the request.', {
     advice: 'Something in front of the site may change its answers. Try again.',
   });
 }

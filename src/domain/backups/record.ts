@@ -1,4 +1,4 @@
-/** What a site is while it is backed up: its front page, and what its guard counts. A trial restore is compared with it. */
+/** Records the state of a site during a backup, for trial restores to compare with: its front page, and what its guard counts. */
 
 import { parseUrl } from '../../../schemas/url.js';
 import { ChildFailure } from '../../outbound/child/port.js';
@@ -80,7 +80,7 @@ async function frontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage | stri
     if (page.status !== 200) return page.status === 0 ? 'it did not answer' : `it answered with HTTP ${page.status}`;
     address.searchParams.delete('sitefleet');
     const { title, whole } = factsOf(page, address.href);
-    if (title === '' && !whole) return 'it has no title, and no end';
+    if (title === '' && !whole) return 'it has no title and is cut off';
     return { status: page.status, title, url: address.href };
   }
   return 'it redirects too often';

@@ -1,4 +1,4 @@
-/** Restores a backup into a throw-away copy of its site, and compares that with what was recorded. */
+/** Restores a backup into a throw-away copy of its site, and compares the copy with what was recorded about the site. */
 
 import type { DrillFacts } from '../../../schemas/backup.js';
 import { CopyRefused, type SiteCopy } from '../../outbound/copies/copies.js';
@@ -71,7 +71,7 @@ export class CopyOfBackup {
     const tables = await readTables(this.#repository, this.#snapshot);
     const odd = tables.find((table) => !isDumpable(table));
     if (odd !== undefined)
-      return unverified(`Table ${pathText(odd.name, 64)} is defined in a way that is not loaded outside of its site.`);
+      return unverified(`Table ${pathText(odd.name, 64)} is defined in a way that is not loaded outside its site.`);
     const { bytes, paths } = await this.#list();
     const missing = CORE.find((path) => !paths.has(path));
     if (missing !== undefined)
@@ -159,11 +159,11 @@ export class CopyOfBackup {
       const differs = all.join('; ').slice(0, REASON);
       return cause === null
         ? { result: 'failed', reason: differs, ...points }
-        : { ...unverified(`${cause}. Otherwise: ${differs}`), ...points };
+        : { ...unverified(`${cause}. Apart from that: ${differs}`), ...points };
     }
     if (record?.front == null) {
       const why =
-        not_compared.find((text) => text.startsWith('front page')) ?? 'nothing was recorded of it with this backup';
+        not_compared.find((text) => text.startsWith('front page')) ?? 'nothing was recorded about it with this backup';
       return { ...unverified(`The front page could not be compared: ${why.replace(/^front page: /, '')}.`), ...points };
     }
     return { result: 'proven', reason: null, ...points };

@@ -1,4 +1,4 @@
-/** Plans a restore: what of a backup differs from the site as it is, and what of it is restored. */
+/** Plans a restore: what differs between a backup and its site now, and which of it is restored. */
 
 import type { Restorable } from '../../../schemas/backup.js';
 import type { PlannedFile, SiteFile } from '../../outbound/guard/guards.js';
@@ -47,7 +47,7 @@ export function checkSelection({ what, name }: Selection): void {
   if (what === 'site' ? name !== undefined : name === undefined)
     throw new ServiceError(
       'svc_invalid_input',
-      what === 'site' ? 'name is not for a whole site.' : `name must say which ${what} to restore.`,
+      what === 'site' ? 'name does not apply to a whole site.' : `name must say which ${what} to restore.`,
       { field: 'name', advice: what === 'site' ? 'Leave it out.' : 'get-backup-v1 lists what is in a backup.' },
     );
 }
@@ -138,7 +138,7 @@ async function differingFiles(
       group.map(({ path }) => path),
       { signal },
     );
-    if (digests.length === 0) throw new ServiceError('svc_restore_failed', 'The site compares no files.');
+    if (digests.length === 0) throw new ServiceError('svc_restore_failed', 'The site did not compare any files.');
     for (const [index, digest] of digests.entries()) {
       const file = group[index];
       if (file !== undefined && digest !== file.sha256) differing.add(file.path);

@@ -1,7 +1,7 @@
 /**
- * Restores a site from a backup: sends what differs beside the live files and tables, swaps it in, looks at the site, and
- * takes it back when the site is worse than before. A repeated call, or the job that follows a call without time, completes
- * what an interrupted one has begun.
+ * Restores a site from a backup: sends what differs beside the live files and tables, swaps it in, checks the site, and
+ * rolls the restore back if the site is worse than before. A repeated call, or the job that follows a call that ran out of
+ * time, completes an interrupted restore.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Keeps the backups of the last 7 days, 4 weeks and 12 months, and sweeps what no kept one needs. */
+/** Keeps the backups of the last 7 days, 4 weeks and 12 months, and deletes stored data that no kept backup needs. */
 
 import type { BackupRow } from '../../store/backups/site-backups.js';
 import type { Ctx } from '../context.js';

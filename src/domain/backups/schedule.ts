@@ -48,7 +48,7 @@ export async function scheduleOf(ctx: Ctx, siteId: number): Promise<View> {
 }
 
 async function whyNot(ctx: Ctx, every: BackupEvery | null, ready: boolean): Promise<string | null> {
-  if (every === null) return 'No rule holds for it: schedule-backups-v1 sets one.';
+  if (every === null) return 'No rule applies to it: schedule-backups-v1 sets one.';
   if (every === 'off') return 'Its rule is off.';
   if (ctx.config.read_only) return 'The service is read-only.';
   if (!(await isScheduleOn(ctx))) return 'The built-in schedule is off (svc_wp_cron).';

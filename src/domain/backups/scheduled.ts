@@ -1,4 +1,4 @@
-/** Backs up the sites whose turn it is, a few at a time. A turn that was missed is caught up once. */
+/** Scheduled backups of sites: backs up those that are due, a few at a time. Missed backups are made up for once. */
 
 import { setImmediate } from 'node:timers/promises';
 import { type Alert, emitAlerts } from '../../runtime/events.js';

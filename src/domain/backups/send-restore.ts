@@ -1,5 +1,5 @@
 /**
- * Sends what is restored to the site: files and tables beside the live ones, each compared with its digest. What was sent
+ * Sends the files and tables of a restore to the site, beside the live ones; each is compared with its digest. What was sent
  * before an interruption is not sent again.
  */
 
@@ -206,7 +206,7 @@ class Sender {
 }
 
 function damaged(what: string): ServiceError {
-  return new ServiceError('svc_restore_failed', `On the site ${what} differ from what was sent. Nothing was changed.`);
+  return new ServiceError('svc_restore_failed', `On the site, ${what} differ from what was sent. Nothing was changed.`);
 }
 
 /** A part that arrived is written again to the same place. */

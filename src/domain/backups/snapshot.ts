@@ -1,4 +1,4 @@
-/** What a backup consists of, and how this is written to the repository and read from it. */
+/** The contents of a backup as a list of its files and tables: its format, and how it is written to the repository and read. */
 
 import type { SiteTable, TableKey } from '../../outbound/guard/guards.js';
 import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';

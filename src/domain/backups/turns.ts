@@ -1,4 +1,4 @@
-/** When a site is backed up by a rule: on which day, and when in the hour. Pure. */
+/** Computes when a scheduled backup of a site is due: on which day, and at which minute of the hour. Pure. */
 
 import { momentOf, wallOf, zoneOfSite } from '../../runtime/time-zones.js';
 import type { BackupRule, UnplannedSite } from '../../store/backups/schedule.js';

@@ -1,4 +1,4 @@
-/** Writes the wp-config.php of a copy: its own database, new salts, and nothing that would reach out. */
+/** Writes the wp-config.php of a restored copy: its own database, new salts, and nothing that would contact other servers. */
 
 import { randomBytes } from 'node:crypto';
 import { type CopySettings, CopyUnavailable } from './copies.js';

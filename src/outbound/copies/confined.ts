@@ -1,6 +1,6 @@
 /**
- * Starts the programs of a copy: as a user without rights, in a network of its own where the machine allows it, and so that they
- * end with this process, however it ends.
+ * Starts the programs of a restored copy, confined: as a user without rights, in a network of its own where the machine
+ * allows it, and so that they end with this process, however it ends.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

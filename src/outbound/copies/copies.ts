@@ -1,6 +1,6 @@
-/** The port to throw-away copies of sites on this machine: their files, a database and PHP of their own, and no network. */
+/** The port to throw-away copies of sites, for trial restores: files, a database and PHP of their own, and no network. */
 
-/** Why no copy can be made, or used: nothing is known of the backup by that. The message is safe to show. */
+/** Why no copy can be made or used. This says nothing about the backup. The message is safe to show. */
 export class CopyUnavailable extends Error {}
 
 /** The database of the copy refused the backup's tables. */

@@ -1,4 +1,4 @@
-/** Finds the programs that a copy needs. */
+/** Finds the programs that a copy needs: PHP and MariaDB. */
 
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Folders of copies: made, and removed also where the process that made one has died. */
+/** The folders of copies: makes them, and removes them, even if the process that made one has died. */
 
 import { randomUUID } from 'node:crypto';
 import { chown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** PHP of a copy: one process for each request, without a server, and without means to start others. */
+/** Runs the PHP of a copy: one process for each request, without a server, and unable to start other programs. */
 
 import { constants, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Copies a database file, and verifies that the copy is complete. */
+/** Copies a database file for a backup, and verifies that the copy is complete. */
 
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { fileUrl } from '../../runtime/file-url.js';

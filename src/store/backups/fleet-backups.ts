@@ -1,4 +1,4 @@
-/** How the sites of the fleet are backed up: the newest backup of each, what failed, what was proven, and which lack it. */
+/** Queries how the sites of the fleet are backed up: the newest backup of each, failures, proofs, and sites that lack one. */
 
 import type { BackupLack } from '../../../schemas/backup.js';
 import type { Reads, Row } from '../driver/db.js';

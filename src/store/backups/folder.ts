@@ -1,4 +1,4 @@
-/** The folder of the daily backups: its files and their names. */
+/** The folder of the daily database backups: its files and their names. */
 
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** How often sites are backed up, and whose turn is next. */
+/** The schedule of site backups: how often each site is backed up, and which is due next. */
 
 import type { BackupEvery } from '../../../schemas/backup.js';
 import type { Db, Row } from '../driver/db.js';

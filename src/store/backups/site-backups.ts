@@ -1,4 +1,4 @@
-/** The backups of sites, and the restores that have not ended. */
+/** The records of site backups, and of restores that have not ended. */
 
 import type { DrillFacts } from '../../../schemas/backup.js';
 import { type Db, type Row, sql, type Value } from '../driver/db.js';

@@ -1,4 +1,4 @@
-/** Keeps the backup repository sound: sweeps what no snapshot needs, checks what is stored, makes the index again. */
+/** Maintains the backup repository: deletes what no snapshot needs, checks what is stored, rebuilds the index. */
 
 import { RepositoryError, unlessMissing } from '../../../runtime/repository-error.js';
 import type { Backend } from './folder.js';

@@ -1,4 +1,4 @@
-/** Reads chunks of packs. From a far place a pack that is asked for repeatedly is fetched as a whole, and held for a while. */
+/** Reads chunks from packs. On remote storage, a pack that is read repeatedly is fetched whole and cached for a while. */
 
 import { dropOldest } from '../../../runtime/drop-oldest.js';
 import type { ChunkPlace } from './chunk-index.js';

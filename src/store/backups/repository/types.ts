@@ -1,4 +1,4 @@
-/** What the repository of backups offers, and what it is made of. */
+/** Types of the backup repository: what it offers, and what it consists of. */
 
 import type { ChunkIndex } from './chunk-index.js';
 import type { Backend } from './folder.js';
