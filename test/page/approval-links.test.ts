@@ -44,7 +44,7 @@ describe('the alert of a change that waits', needs('chromium'), () => {
     const link = `${served.url}/approvals`;
     const [mail] = mails.mails;
     expect(mail?.headers.subject).toContain('Delete a tag');
-    expect(mail?.text).toContain(`Look at the request: ${link}`);
+    expect(mail?.text).toContain(`View the request: ${link}`);
     expect(mail?.html).toContain(`href="${link}"`);
     expect(JSON.stringify(chat.received.map(({ body }) => body))).toContain(link);
   });
@@ -58,7 +58,7 @@ describe('the alert of a change that waits', needs('chromium'), () => {
     const context = await served.browser.newContext();
     const page = await context.newPage();
     await page.setContent(mails.mails[0]?.html ?? '');
-    await page.getByRole('link', { name: 'Look at the request' }).click();
+    await page.getByRole('link', { name: 'View the request' }).click();
     await page.getByLabel('Password').waitFor();
     expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
     await logIn(page, await served.user(['read', 'approve']), PASSWORD);

@@ -85,7 +85,7 @@ describe('a person who may approve', needs('chromium'), () => {
     await page.goto(`${served.url}/approvals`);
     await page.getByRole('button', { name: 'Refuse: Delete a tag' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('What to say to the one who asked').fill('It is in use.');
+    await dialog.getByLabel('Note to the one who asked').fill('It is in use.');
     await dialog.getByRole('button', { name: 'Refuse', exact: true }).click();
     await page.getByText(/^Asked for by .* refused/).waitFor();
     expect((await call()).body.message).toMatch(/^user-\d+ refused this change: "It is in use\."/);
@@ -117,7 +117,7 @@ describe('a person who may approve', needs('chromium'), () => {
     const ask = { few: 'ask', many: 'ask', all: 'ask', all_by_assistant: 'ask', unguarded: 'auto' } as const;
     await app.rules({ rules: { content: ask } });
     await page.reload();
-    await page.getByText('Rules of your own. What may wait for a person: posts or comments changed.').waitFor();
+    await page.getByText('Custom rules. What may wait for a person: posts or comments changed.').waitFor();
     await page.context().close();
   });
 });

@@ -243,7 +243,7 @@ describe('a view in the reference host', needs('chromium'), () => {
     await headline.getByText('3 updates on 2 sites; one would have broken').waitFor();
     await expect.poll(() => view.locator('.grid .badge', { hasText: '2.0' }).count()).toBe(3);
     const time = (await restored.innerText()).replace('restored in ', '');
-    await expect.poll(() => headline.innerText()).toContain(`was taken back in ${time}.`);
+    await expect.poll(() => headline.innerText()).toContain(`was rolled back in ${time}.`);
     const versions = (index: number) =>
       offers.map(([slug]) => app.fleet.site(index).state.plugins.find((plugin) => plugin.slug === slug)?.version);
     expect([versions(0), versions(1)]).toEqual([
@@ -258,7 +258,7 @@ describe('a view in the reference host', needs('chromium'), () => {
       await again.locator('.headline').getByText('would have broken').waitFor();
       // Its evidence: read from the resources of the run, through the host.
       await again
-        .getByText(/^Signed receipts of 2 sites say what was done and looked at \(key [0-9a-f]{32}\)\.$/)
+        .getByText(/^Signed receipts of 2 sites say what was done and checked \(key [0-9a-f]{32}\)\.$/)
         .waitFor();
       await again.getByText(/^Not checked: .*what forms send/).waitFor();
       await again.getByRole('button', { name: `Before and after: ${app.fleet.site(1).name}` }).click();

@@ -112,7 +112,7 @@ describe('backups on the page', needs('chromium'), () => {
   it('of the fleet: which sites have none, and how often they are made', async () => {
     await page.goto(`${served.url}/backups`);
     await page.getByText('1 of 3 sites have a backup').waitFor();
-    await page.getByText('Sites are not backed up on schedule.').waitFor();
+    await page.getByText('No sites are backed up on a schedule.').waitFor();
     const nameOf = (index: number) => app.fleet.site(index).name;
     const shown = () => rows().locator('th a').allTextContents();
     await expect.poll(shown).toEqual([nameOf(1), nameOf(2), nameOf(0)]);

@@ -190,7 +190,7 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await entry.getByRole('button', { name: /^Undo/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('notes: Mistaken becomes').waitFor();
-    await dialog.getByText('http_pass: What it was before is not in the log.').waitFor();
+    await dialog.getByText('http_pass: The log does not say what it was before.').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);

@@ -165,7 +165,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await expect.poll(() => row('memory limit').isVisible()).toBe(false);
     await page.getByText(/^The same: \d+$/).click();
     await row('WordPress').waitFor();
-    await page.getByText(/^Not known of all: \d+$/).click();
+    await page.getByText(/^Not known for all: \d+$/).click();
     expect((await shown('memory limit'))[1]).toBe('unknown');
     await expectSound(page);
 
@@ -254,7 +254,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     const clicks = await counted(page);
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('On the clock of the site (Europe/Berlin)').waitFor();
+    await dialog.getByText("In the site's time (Europe/Berlin)").waitFor();
     await dialog.getByRole('button', { name: 'Add weekly maintenance' }).click();
     await dialog.getByText(/^Sunday, 02:00–04:00$/).waitFor();
     expect(await clicks()).toBe(2);

@@ -328,7 +328,7 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Apply 3 updates' }).click();
     await page.getByRole('heading', { name: /^Update of harbour.forms$/i, level: 1 }).waitFor();
     await served.running(
-      page.getByText(/^2 updates on 2 sites; one would have broken .* and was taken back/).waitFor(),
+      page.getByText(/^2 updates on 2 sites; one would have broken .* and was rolled back/).waitFor(),
     );
     expect([one?.version, two?.version, three?.version].sort()).toEqual(['9.8', '9.9', '9.9']);
     const address = page.url();

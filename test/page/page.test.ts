@@ -216,7 +216,7 @@ describe('the page', needs('chromium'), () => {
     // The steps are shown as they happen.
     await page.getByText('Checking the site first …').waitFor();
     await served.running(page.getByText('Rolled back', { exact: true }).first().waitFor());
-    await page.getByText(`${plugin.name} 99.0 would have broken this site: taken back in `).waitFor();
+    await page.getByText(`${plugin.name} 99.0 would have broken this site: rolled back in `).waitFor();
     await page
       .getByText(/rolled back by/)
       .first()

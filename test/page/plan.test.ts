@@ -220,7 +220,7 @@ describe('a run of updates', needs('chromium'), () => {
     address = page.url();
     await page.locator('.cell.busy').first().waitFor();
     bare.letGo();
-    await page.getByText(new RegExp(`^\\d+ of ${offered().length} updates are through$`)).waitFor();
+    await page.getByText(new RegExp(`^\\d+ of ${offered().length} updates are done$`)).waitFor();
     const restored = page.locator('.cell', { hasText: 'Restored in' });
     await served.running(restored.waitFor());
     await expect.poll(() => restored.getAttribute('class')).toMatch(/warn flips/);
@@ -235,7 +235,7 @@ describe('a run of updates', needs('chromium'), () => {
     await expect
       .poll(() => headline.innerText())
       .toBe(
-        `${offered().length - 1} updates on ${SITES} sites; one would have broken Bakery and was taken back in ${time}.`,
+        `${offered().length - 1} updates on ${SITES} sites; one would have broken Bakery and was rolled back in ${time}.`,
       );
     // The others are there for all to see.
     await expect.poll(() => page.locator('.cell.good').count()).toBe(offered().length - 1);

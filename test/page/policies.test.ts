@@ -200,7 +200,7 @@ describe('policies on the page', needs('chromium'), () => {
     await page.goto(`${served.url}/policies/${policy?.policy_id}`);
     await page.getByText(/^Site takes no automatic updates/).waitFor();
     await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0);
-    await page.getByRole('link', { name: 'Made by the settings, and changed there' }).click();
+    await page.getByRole('link', { name: 'Made by the settings; change it there' }).click();
     await page.waitForURL(`${served.url}/settings`);
     await page.goto(`${served.url}/policies/${policy?.policy_id}/edit`);
     await page.getByText('You cannot change policies').waitFor();
@@ -213,7 +213,7 @@ describe('policies on the page', needs('chromium'), () => {
     await page.goto(`${served.url}/policies`);
     await page.getByText('Only people who can approve changes can create, change or switch them.').waitFor();
     const settings = page.locator('.card', { hasText: 'Automatic updates of the settings' });
-    await settings.getByText('Made by the settings, and changed there').waitFor();
+    await settings.getByText('Made by the settings; change it there').waitFor();
     await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0);
     await page.getByRole('link', { name: 'All of it' }).click();
     await page.getByText('If it started now').waitFor();

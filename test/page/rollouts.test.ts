@@ -20,8 +20,8 @@ async function startInWaves(page: Page, { approve = false } = {}): Promise<void>
   await page.getByRole('button', { name: 'In waves …' }).click();
   const rules = page.getByRole('dialog', { name: 'Apply in waves' });
   await rules.getByLabel('Sites in the first wave').fill('2');
-  await rules.getByLabel('Halt when so many sites break').fill('1');
-  if (approve) await rules.getByLabel('Each next wave waits until a person approves it').check();
+  await rules.getByLabel('Halt when this many sites break').fill('1');
+  if (approve) await rules.getByLabel('Each wave after the first waits for approval').check();
   await rules.getByRole('button', { name: 'Show the plan' }).click();
   const plan = page.getByRole('dialog', { name: 'The plan' });
   await plan.getByText('Wave 1: 2 sites').waitFor();
@@ -76,12 +76,12 @@ describe('a rollout on the page', needs('chromium'), () => {
     await page.goto(`${served.url}/updates/plan`);
     await page.locator('.matrix tbody tr').first().getByRole('checkbox').first().uncheck();
     const plan = await planOf();
-    await plan.getByText('Left out, as a site').waitFor();
+    await plan.getByText('Site left out').waitFor();
     await plan.getByRole('button', { name: `Start ${SITES - 1} updates on ${SITES - 1} sites` }).waitFor();
     await app.call('tag-sites', { site_ids_or_domains: [1, 2], add: ['shops'] });
     await page.goto(`${served.url}/updates/plan?without=1`);
     const tagged = await planOf();
-    await tagged.getByText('Left out by their tag').waitFor();
+    await tagged.getByText('Left out by tag').waitFor();
     await tagged.getByRole('button', { name: `Start ${SITES - 2} updates on ${SITES - 2} sites` }).waitFor();
     await app.call('tag-sites', { site_ids_or_domains: [1, 2], remove: ['shops'] });
     await page.context().close();
@@ -91,7 +91,7 @@ describe('a rollout on the page', needs('chromium'), () => {
     for (const site of app.fleet.sites) site.faults.breaks = { [`${SHOP}@2.0`]: 'fatal' };
     const page = await served.open();
     await startInWaves(page);
-    await page.getByText('Wave 1 of 2 is at work.').waitFor();
+    await page.getByText('Wave 1 of 2 is in progress.').waitFor();
     await app.turn();
     await page.getByText('Halted: it goes to no further site.').waitFor();
     await page.getByText(/sites? broke or went down; the limit is 1\./).waitFor();
@@ -136,23 +136,23 @@ describe('a rollout on the page', needs('chromium'), () => {
     await page.setViewportSize(PHONE);
     await app.after(61);
     await page.reload();
-    await page.getByText('Wave 2 waits for your approval.').waitFor();
+    await page.getByText('Wave 2 is waiting for your approval.').waitFor();
     await expectToFit(page);
     expect(await seriousFindings(page)).toEqual([]);
-    const steer = page.getByRole('toolbar', { name: 'Steer the rollout' });
+    const steer = page.getByRole('toolbar', { name: 'Control the rollout' });
     for (const name of ['Approve wave 2', 'Pause', 'Abort']) {
       const box = await steer.getByRole('button', { name }).boundingBox();
       expect(box?.height).toBeGreaterThanOrEqual(44);
       expect((box?.y ?? PHONE.height) + (box?.height ?? 0)).toBeLessThan(PHONE.height);
     }
     await page.goto(`${served.url}/`);
-    await page.getByRole('link', { name: 'Wave 2 waits for your approval.' }).click();
+    await page.getByRole('link', { name: 'Wave 2 is waiting for your approval.' }).click();
     await steer.getByRole('button', { name: 'Abort' }).click();
     await page.getByRole('dialog', { name: 'Abort this rollout?' }).getByRole('button', { name: 'Go on' }).click();
     await steer.getByRole('button', { name: 'Pause' }).click();
     await steer.getByRole('button', { name: 'Resume' }).click();
     await steer.getByRole('button', { name: 'Approve wave 2' }).click();
-    await page.getByText('Wave 2 of 2 is at work.').waitFor();
+    await page.getByText('Wave 2 of 2 is in progress.').waitFor();
     await app.turn();
     await app.after(61);
     await page.reload();

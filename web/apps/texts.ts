@@ -52,8 +52,8 @@ export const say = {
         : `${updates} ${updates === 1 ? 'update' : 'updates'} on ${sites} ${sites === 1 ? 'site' : 'sites'}`,
     rescued: (count: number, site: string, time: string) =>
       count === 1
-        ? `; one would have broken ${site} and was taken back in ${time}`
-        : `; ${count} would have broken a site and were taken back, each within ${time}`,
+        ? `; one would have broken ${site} and was rolled back in ${time}`
+        : `; ${count} would have broken a site and were rolled back, each within ${time}`,
     restored: (time: string) => `restored in ${time}`,
     suspects: (count: number) => (count === 0 ? '' : count === 1 ? ' One needs a look.' : ` ${count} need a look.`),
     state: {
@@ -70,7 +70,7 @@ export const say = {
   evidence: {
     title: 'Evidence',
     receipts: (sites: number, key: string) =>
-      `${sites === 1 ? 'A signed receipt says' : `Signed receipts of ${sites} sites say`} what was done and looked at (key ${key}).`,
+      `${sites === 1 ? 'A signed receipt says' : `Signed receipts of ${sites} sites say`} what was done and checked (key ${key}).`,
     notChecked: 'Not checked:',
     show: (site: string) => `Before and after: ${site}`,
     page: (path: string, device: string) => `${path === '/' ? 'Front page' : path} on a ${device}`,
@@ -106,8 +106,8 @@ export const say = {
       no_guard: 'No guard on the site',
       no_roll_back: 'Cannot be rolled back',
       quarantined_elsewhere: 'Broke another site',
-      quarantined_before: 'Quarantined before, and released',
-      guidance: 'Guidance is about it',
+      quarantined_before: 'Was quarantined before',
+      guidance: 'There is guidance about it',
       not_in_first_wave: 'Not tried in the first wave',
     },
     leftOut: 'Left out',
@@ -116,10 +116,10 @@ export const say = {
     sure: (what: string, sites: number) =>
       `Starts ${what}: first on ${plural(sites, 'site', 'sites')}, then wave by wave. It halts on its own when updates do harm.`,
     state: { running: 'In progress', paused: 'Paused', completed: 'Completed', halted: 'Halted', aborted: 'Aborted' },
-    waits: (wave: number) => `Wave ${wave} waits for approval`,
+    waits: (wave: number) => `Wave ${wave} is waiting for approval`,
     waveState: {
       waiting: 'Not begun',
-      running: 'At work',
+      running: 'In progress',
       soaking: 'Watched',
       done: 'Done',
       stopped: 'Stopped',
@@ -130,7 +130,7 @@ export const say = {
     pause: 'Pause',
     resume: 'Resume',
     abort: 'Abort',
-    abortSure: 'Sites at work are finished, and no other begins. It cannot be resumed.',
+    abortSure: 'Sites in progress are finished, and no other starts. It cannot be resumed.',
     untouched: 'never touched',
   },
   update: {
