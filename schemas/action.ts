@@ -18,7 +18,7 @@ const entryShape = once(() =>
     operation: z.string(),
     request_id: z.string(),
     site_id: z.number().int().nullable(),
-    context: z.string().describe('call = what was called; otherwise what it acted on.'),
+    context: z.string().describe('call = the call as a whole; otherwise what it acted on.'),
     action: z.string(),
     slug: z.string(),
     name: z.string(),
@@ -26,16 +26,16 @@ const entryShape = once(() =>
     old_version: z.string(),
     new_version: z.string(),
     code: z.string().describe("'' = done; otherwise why not."),
-    input: z.string().describe('JSON of what was asked for, without secrets.'),
-    hash: z.string().describe('Over the entry and the hash before it.'),
+    input: z.string().describe('JSON of the input, without secrets.'),
+    hash: z.string().describe('Of the entry and the previous hash.'),
   }),
 );
 
 export const actionShape = once(() =>
   entryShape().extend({
-    can_undo: z.boolean().nullable().describe('By its kind and what the log keeps; null = of a call: see its preview.'),
+    can_undo: z.boolean().nullable().describe('By its kind and what the log keeps; null = a call: see its preview.'),
     cannot_undo_because: z.string().optional(),
-    undoes: z.array(z.number().int()).describe('Entries that it undid.'),
+    undoes: z.array(z.number().int()).describe('Entries it undid.'),
   }),
 );
 
@@ -52,9 +52,9 @@ export const actionRow = once(() => {
 export const storedActionShape = once(() =>
   entryShape().extend({
     at: z.number().int().describe('Milliseconds.'),
-    fields: z.string().describe('JSON: by field, what it was before and what it is since.'),
+    fields: z.string().describe('JSON: each field before and after.'),
     undoes: z.string().describe('Ids of entries that it undid.'),
-    previous: z.string().describe('The hash of the entry before.'),
+    previous: z.string().describe('The hash of the previous entry.'),
   }),
 );
 

@@ -67,7 +67,7 @@ export const ALERT_KINDS = {
   },
   'update.broke_site': { about: 'An update broke a site, and rolling back did not help.', facts: z.object(change) },
   'update.suspect': {
-    about: 'An update was kept, although the site may have a problem since.',
+    about: 'An update was kept, although the site may now have a problem.',
     facts: z.object(change),
   },
   'vulnerability.found': {
@@ -104,9 +104,9 @@ export const ALERT_KINDS = {
       approval_id: z.string(),
       title: z.string().describe('What would be done.'),
       kind: z.string(),
-      sites: z.number().int().nullable().describe('On how many sites; null = unknown.'),
-      by: z.string().describe('Who asks.'),
-      url: z.string().describe('Where it can be approved, after a login.'),
+      sites: z.number().int().nullable().describe('Number of sites; null = unknown.'),
+      by: z.string().describe('Who asked.'),
+      url: z.string().describe('Where to approve it, after logging in.'),
     }),
   },
   'backup.failed': {
@@ -128,7 +128,7 @@ export const ALERT_KINDS = {
     }),
   },
   'site.drill_failed': {
-    about: 'A backup of a site was restored on trial, and is not what the site was.',
+    about: 'A trial restore of a backup did not match what was recorded about the site.',
     facts: z.object({
       backup_id: z.string(),
       made_at: z.string().describe('When the backup was made, ISO 8601.'),

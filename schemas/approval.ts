@@ -59,7 +59,7 @@ export const rule = once(() =>
     .object({
       few: z.enum(MODES).describe('Up to few_sites sites.'),
       many: z.enum(MODES).describe('More sites, or an unknown number.'),
-      all: z.enum(MODES).describe('Every site, also if the call names none and so means all.'),
+      all: z.enum(MODES).describe('Every site, including calls that name none and so mean all.'),
       all_by_assistant: z.enum(MODES).describe('The same over MCP.'),
       unguarded: z.enum(MODES).describe('At least one of the sites has no guard.'),
     })
@@ -145,7 +145,7 @@ export const approvalShape = once(() =>
     state: z
       .enum(STATES)
       .describe(
-        'approved: repeat the call. used: it ran. replaced: what it would do had changed, so it was asked for again. withdrawn: by its asker. not_needed: others started its plan.',
+        'approved: repeat the call. used: it ran. replaced: what it would do had changed, so it was asked for again. withdrawn: by the person or program that asked. not_needed: others started its plan.',
       ),
     operation: z.string(),
     title: z.string(),
@@ -153,13 +153,13 @@ export const approvalShape = once(() =>
     sites: z.number().int().nullable().describe('null = unknown.'),
     changes: z
       .array(z.object({ kind: z.enum(CHANGE_KIND_NAMES), sites: z.number().int().nullable() }))
-      .describe('All its kinds that wait.'),
+      .describe('All kinds of changes in it that need approval.'),
     asked_by: z.string(),
     asked_at: timestamp(),
     expires_at: timestamp(),
     decided_by: z.string().nullable(),
     decided_at: timestamp().nullable(),
-    note: z.string().describe('What was said to the decision, or why none is needed.'),
+    note: z.string().describe('The comment on the decision, or why none is needed.'),
     used_at: timestamp().nullable(),
   }),
 );

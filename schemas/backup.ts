@@ -9,7 +9,7 @@ export const backupId = () =>
   z
     .string()
     .max(64)
-    .regex(/^backup_[0-9a-f]{24}$/, 'must be a backup_id of list-backups-v1')
+    .regex(/^backup_[0-9a-f]{24}$/, 'must be a backup_id from list-backups-v1')
     .describe('From list-backups-v1.');
 
 /** `interrupted`: repeating the backup goes on with it. */
@@ -20,8 +20,8 @@ export type BackupEvery = (typeof BACKUP_EVERY)[number];
 
 /** A rule of the schedule of backups, as callers set it. `inherit` removes it. */
 export const backupRuleFields = () => ({
-  every: z.enum([...BACKUP_EVERY, 'inherit']).describe('inherit = as the tag or the fleet says.'),
-  hour: int(0, 23).default(3).describe("Of the site's own time."),
+  every: z.enum([...BACKUP_EVERY, 'inherit']).describe('inherit = use the rule of the tag or the fleet.'),
+  hour: int(0, 23).default(3).describe("In the site's time zone."),
 });
 
 const backupRule = once(() =>
@@ -36,9 +36,9 @@ const backupRule = once(() =>
 
 export const backupSchedule = once(() =>
   z.object({
-    rules: z.array(backupRule()).describe('Narrowest last. Of a site: the one that holds for it.'),
+    rules: z.array(backupRule()).describe('Narrowest last; for a site, only the rule that applies to it.'),
     total_rules: z.number().int(),
-    next_at: timestamp().nullable().optional().describe('Of a site; null = none is planned.'),
+    next_at: timestamp().nullable().optional().describe('For a site; null = none is planned.'),
     why_not: z.string().optional().describe('Why none is planned.'),
   }),
 );
@@ -56,7 +56,7 @@ const figures = () => ({
   sent_bytes: z.number().describe('Read from the site.'),
   added_bytes: z.number().describe('New in the repository.'),
   consistency: consistency(),
-  changed_count: counted().describe('Files that changed each time they were read.'),
+  changed_count: counted().describe('Files that kept changing while they were read.'),
   left_out_count: counted(),
 });
 
@@ -68,11 +68,11 @@ const drillFacts = () => ({
   result: drillOutcome(),
   reason: z.string().nullable().describe('What differs, or why nothing could be verified.'),
   restore_seconds: counted().nullable(),
-  data_age_seconds: counted().describe('Age of the backup then.'),
-  php: z.string().nullable().describe('What it ran with here.'),
+  data_age_seconds: counted().describe('Age of the backup at that time.'),
+  php: z.string().nullable().describe('The PHP that ran the restored copy.'),
 });
 
-const drillsFact = () => ({ drills: z.boolean().describe('Whether backups are restored on trial here.') });
+const drillsFact = () => ({ drills: z.boolean().describe('Whether this installation does trial restores.') });
 
 export const backupItem = once(() =>
   z.object({
@@ -120,7 +120,7 @@ export const backupChanges = once(() =>
 export const backupDetail = once(() =>
   backupItem().extend({
     wordpress: z.string().optional(),
-    read_all: z.boolean().optional().describe('No file was taken from the last backup as unchanged.'),
+    read_all: z.boolean().optional().describe('Every file was read; none was assumed unchanged.'),
     changed_while_read: z.array(z.string()).optional(),
     left_out: z.array(z.object({ path: z.string(), why: z.string() })).optional(),
     folders: z.array(z.object({ path: z.string(), files: counted(), bytes: z.number() })).optional(),
@@ -153,7 +153,7 @@ export const restoreResult = once(() =>
     bytes: z.number().describe('To send to the site.'),
     tables: z.array(z.string()),
     examples: z.array(z.string()),
-    kept: z.array(z.string()).describe('Differ, but are never restored: what loads before the plugin.'),
+    kept: z.array(z.string()).describe('Different, but never restored: files that load before the plugin.'),
     kept_count: counted(),
     findings: z.array(z.string()).describe('What is wrong with the site.'),
     warnings: z.array(z.string()),
@@ -165,7 +165,7 @@ export const verifyResult = once(() =>
   z.object({
     backup_id: z.string(),
     ...siteHead(),
-    sound: z.boolean().describe('What was read is what was stored. Whether the site would run is not known by that.'),
+    sound: z.boolean().describe('What was read is what was stored. Says nothing of whether the site would run.'),
     files_read: counted(),
     files: counted(),
     tables_read: counted(),
@@ -182,8 +182,8 @@ export const drillResult = once(() =>
     ...siteHead(),
     made_at: timestamp(),
     ...drillFacts(),
-    network: z.enum(['none', 'open']).nullable().describe('open: this machine could not cut the copy off.'),
-    compared: z.array(z.string()).describe('What agrees.'),
+    network: z.enum(['none', 'open']).nullable().describe('open = this machine could not cut the copy off.'),
+    compared: z.array(z.string()).describe('What matches.'),
     not_compared: z.array(z.string()),
     drilled_at: timestamp(),
   }),
@@ -197,11 +197,8 @@ export const BACKUP_LACKS = ['any', 'recent', 'success', 'proof'] as const;
 export type BackupLack = (typeof BACKUP_LACKS)[number];
 
 export const backupStatusFilter = () => ({
-  lacking: z
-    .enum(BACKUP_LACKS)
-    .optional()
-    .describe('Sites without any backup, a recent one, success of the last, or a proof.'),
-  recent_days: int(1, 365).default(7).describe('Within so many days is recent.'),
+  lacking: z.enum(BACKUP_LACKS).optional().describe('No backup, no recent one, the last attempt failed, or no proof.'),
+  recent_days: int(1, 365).default(7).describe('Days for which a backup counts as recent.'),
 });
 
 export const backupStatus = once(() =>
@@ -209,9 +206,9 @@ export const backupStatus = once(() =>
     ...siteHead(),
     name: z.string(),
     status: z.string(),
-    guarded: z.boolean().nullable().describe('Backups need the guard; null = not looked yet.'),
+    guarded: z.boolean().nullable().describe('Backups need the guard; null = not checked yet.'),
     newest: z.object({ backup_id: z.string(), made_at: timestamp() }).nullable(),
-    failing_since: timestamp().nullable().describe('Of the schedule.'),
+    failing_since: timestamp().nullable().describe('Scheduled backups only.'),
     error: z.string().nullable().describe('Of the last attempt.'),
     proven_at: timestamp().nullable().describe('null = never.'),
     drill: z
@@ -236,7 +233,7 @@ export const backupStatusFacts = () => ({
 
 export const backupStatusList = once(() =>
   z.object({
-    items: z.array(backupStatus()).describe('Without a backup first, then the oldest.'),
+    items: z.array(backupStatus()).describe('Sites without a backup first, then by oldest backup.'),
     ...paged(),
     ...backupStatusFacts(),
   }),

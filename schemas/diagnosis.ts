@@ -31,7 +31,7 @@ const finding = once(() =>
 /** A change before the trouble. */
 const diagnosedChange = once(() =>
   z.object({
-    id: z.number().int().optional().describe('The change_id of undo-change-v1 and roll-back-v1.'),
+    id: z.number().int().optional().describe('The change_id for undo-change-v1 and roll-back-v1.'),
     at: timestamp(),
     what: z.string(),
     by: z.string(),
@@ -45,26 +45,26 @@ const diagnosedChange = once(() =>
 export const diagnosis = once(() =>
   z.object({
     site: siteBasic().extend({ status: siteStatus() }),
-    red: z.boolean().describe('Something is in trouble.'),
+    red: z.boolean().describe('Something is wrong.'),
     since: timestamp().nullable().describe('Earliest known; null = unknown.'),
     findings: z.array(finding()),
-    changes: z.array(diagnosedChange()).describe('The last before it, and roll-backs since; newest first.'),
+    changes: z.array(diagnosedChange()).describe('The last ones before it, and roll-backs since; newest first.'),
     suspect: diagnosedChange()
       .extend({ minutes_before: z.number().int().nullable(), change_id: z.string().optional() })
       .nullable()
-      .describe('Changed within an hour before, or seen to do harm.'),
+      .describe('A change within an hour before, or one seen to do harm.'),
     others: z
       .array(
         z.object({
           share: z.string(),
           sites: z.number().int(),
           red: z.number().int(),
-          first: z.array(z.string()).describe('Some that are red.'),
+          first: z.array(z.string()).describe('Some of the red ones.'),
         }),
       )
-      .describe('Other sites with the same.'),
+      .describe('Other sites that share something with it.'),
     roll_back: z.object({
-      possible: z.boolean().nullable().describe('null = only the attempt shows.'),
+      possible: z.boolean().nullable().describe('null = only an attempt can tell.'),
       why: z.string(),
     }),
     not_known: z.array(z.string()),

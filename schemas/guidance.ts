@@ -8,11 +8,11 @@ export const guidanceEntry = once(() =>
   z.object({
     id: z.number().int(),
     site_id: z.number().int().nullable(),
-    client_id: z.number().int().nullable().describe('Both null = of the whole fleet.'),
+    client_id: z.number().int().nullable().describe('Both null = the whole fleet.'),
     text: z.string(),
     by: z.string(),
     at: timestamp(),
-    until: timestamp().nullable().describe('null = for good.'),
+    until: timestamp().nullable().describe('null = no end.'),
     verified: z.boolean().describe('A person wrote or confirmed it.'),
   }),
 );

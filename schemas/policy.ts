@@ -15,7 +15,7 @@ export const policyFields = once(() => {
     name: lineText(100).refine((name) => name !== '', 'must not be blank'),
     enabled: bool().default(true),
     ...filters,
-    vulnerable_at_once: bool().default(false).describe('Fixes of known vulnerabilities ignore minimum_age_days.'),
+    vulnerable_at_once: bool().default(false).describe('Fixes for known vulnerabilities ignore minimum_age_days.'),
     window: window.unwrap().nullable().default(null).describe("In each site's time zone; null = all day."),
     approval: z.enum(['auto', 'ask']).default('ask').describe('ask = a person has to approve each plan.'),
     schedule: z.object({ at: timeOfDay(), days: weekdays() }).strict().describe("In the dashboard's time zone."),
@@ -27,7 +27,7 @@ const settingsFields = once(() => {
   const slugs = () => list(called());
   return {
     schedule: policyFields().schedule.extend({
-      day_of_month: int(1, 31).optional().describe('Monthly on this day; short months have it on their last.'),
+      day_of_month: int(1, 31).optional().describe('Monthly on this day; in short months on the last day.'),
     }),
     trusted: z
       .object({ plugins: slugs(), themes: slugs() })
@@ -98,8 +98,8 @@ export const draftPreview = once(() =>
             first_offered_at: timestamp(),
             would_have_begun_at: timestamp(),
             still_offered: count().describe('Sites.'),
-            updated_before: count().describe('Sites that had it earlier, by the log.'),
-            updated_after: count().describe('Sites that got it later, by the log.'),
+            updated_before: count().describe('Sites that had it earlier, according to the log.'),
+            updated_after: count().describe('Sites that got it later, according to the log.'),
           }),
         )
         .describe('Newest first.'),

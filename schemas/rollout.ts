@@ -52,18 +52,18 @@ export const planInput = once(() => ({
   exclude_tag_ids: idList().describe('Left out.'),
   exclude_client_ids: idList().describe('Left out.'),
   level: levels().describe('Size of the step.'),
-  minimum_age_days: int(0, 365).default(0).describe('Since first on offer; unknown = too young.'),
-  only_vulnerable: bool().default(false).describe('Only fixes of known vulnerabilities.'),
+  minimum_age_days: int(0, 365).default(0).describe('Since first offered; unknown = too young.'),
+  only_vulnerable: bool().default(false).describe('Only fixes for known vulnerabilities.'),
   waves: z
     .object({
       canaries: int(1, 1000).optional().describe('Sites in wave 1.'),
-      canary_choice: z.enum(CANARY_CHOICES).optional().describe('Default: try all versions.'),
+      canary_choice: z.enum(CANARY_CHOICES).optional().describe('Default: so that every version is tried.'),
       canary_tag_ids: idList(),
-      canary_sites: siteRefs('Wave 1 is of these.').default([]),
+      canary_sites: siteRefs('Wave 1 is chosen from these.').default([]),
       sizes: list(int(1, 100_000)).default([]).describe('Sites of wave 2, 3 …; then the rest.'),
       soak_minutes: int(0, MOST_SOAK).default(60).describe('Between waves.'),
       approve: bool().default(false).describe('Each wave waits for approval.'),
-      halt_sites: int(1, 1000).default(3).describe('Halts when so many broke or are down,'),
+      halt_sites: int(1, 1000).default(3).describe('Halts when this many sites broke or are down,'),
       halt_percent: int(1, 100).default(20).describe('or updates failed on this share of a wave.'),
     })
     .strict()
@@ -80,7 +80,9 @@ const count = () => z.number().int();
 const updateWord = () => z.enum(['core', 'plugin', 'theme', 'translation']);
 
 const protectionTally = () =>
-  z.object({ guard: count(), reinstall: count(), none: count() }).describe('Updates; they add up to all.');
+  z
+    .object({ guard: count(), reinstall: count(), none: count() })
+    .describe('Updates by protection; they add up to all.');
 const riskTally = () => z.array(z.object({ risk: z.enum(RISKS), updates: count(), sites: count() }));
 
 export const planShape = once(() =>
@@ -88,7 +90,7 @@ export const planShape = once(() =>
     plan_id: z.string(),
     digest: z.string(),
     expires_at: timestamp(),
-    summary: z.string().describe('For a person.'),
+    summary: z.string().describe('For people.'),
     needs_approval: needsApproval(),
     guidance: guidanceLines(),
     sites: count(),
@@ -103,7 +105,7 @@ export const planShape = once(() =>
         new_version: z.string(),
         level: z.enum(LEVELS).nullable(),
         protection: protection().describe(
-          'reinstall = if wordpress.org has the old version, and WordPress still starts.',
+          'reinstall = only if wordpress.org has the old version and WordPress still starts.',
         ),
         risks: z.array(z.enum(RISKS)),
       }),
@@ -118,10 +120,10 @@ export const planShape = once(() =>
         age_days: z.number().nullable(),
       }),
     ),
-    more_items: count().describe('Not in by_item.'),
+    more_items: count().describe('Items not in by_item.'),
     protection: protectionTally(),
-    cannot_be_rolled_back: count().describe('Neither by a guard nor by reinstalling.'),
-    only_reinstallable: count().describe('No guard: if wordpress.org has the old version.'),
+    cannot_be_rolled_back: count().describe('Updates that neither a guard nor reinstalling can roll back.'),
+    only_reinstallable: count().describe('No guard; only if wordpress.org has the old version.'),
     risks: riskTally(),
     left_out: z.array(z.object({ reason: z.string(), updates: count(), sites: count(), site_ids: z.array(count()) })),
     ...paged(),
@@ -143,8 +145,8 @@ export const waitingPlan = once(() =>
     .extend({
       made_by: z.string(),
       made_at: timestamp(),
-      summary: z.string().describe('In which waves, and when it halts.'),
-      by_item: z.array(planShape().shape.by_item.element.omit({ age_days: true })).describe('The most frequent.'),
+      summary: z.string().describe('Its waves, and when it halts.'),
+      by_item: z.array(planShape().shape.by_item.element.omit({ age_days: true })).describe('The most common items.'),
     }),
 );
 
@@ -154,7 +156,7 @@ const counts = once(() =>
     .describe('Updates by state.'),
 );
 
-export const rolloutId = () => token(100).describe('From start or list-rollouts-v1.');
+export const rolloutId = () => token(100).describe('From start-rollout-v1 or list-rollouts-v1.');
 
 export const rolloutEntry = once(() =>
   z.object({
@@ -166,15 +168,15 @@ export const rolloutEntry = once(() =>
     by: z.string(),
     started_at: timestamp(),
     ended_at: timestamp().nullable(),
-    summary: z.string().describe('What it did, undid, and never touched.'),
+    summary: z.string().describe('What it did, rolled back and never touched.'),
     counts: counts(),
-    approval_wave: count().nullable().describe('The wave that waits for an approval.'),
+    approval_wave: count().nullable().describe('The wave that is waiting for approval.'),
   }),
 );
 
 export const rolloutShape = once(() =>
   rolloutEntry().extend({
-    next: z.string().describe('What it waits for.'),
+    next: z.string().describe('What it is waiting for.'),
     items: z.array(
       z.object({
         wave: count(),

@@ -36,10 +36,10 @@ export const runEntry = once(() =>
     via: z.string(),
     operation: z.string(),
     job_id: z.string().nullable(),
-    types: z.array(z.string()).describe('Asked for, as in items; empty = all.'),
+    types: z.array(z.string()).describe('Types asked for, as in items; empty = all.'),
     specific_items: z.array(z.string()).describe('The first 20; empty = all.'),
     sites: z.number().int().describe('How many were asked for.'),
-    waiting_sites: count().describe('Not begun yet.'),
+    waiting_sites: count().describe('Not started yet.'),
     counts: z
       .object({
         queued: count(),
@@ -61,7 +61,7 @@ export const runEntry = once(() =>
       )
       .optional()
       .describe('Sites; still_working may finish after the run was ended.'),
-    reason: z.string().optional().describe('Of the worst that was not kept.'),
+    reason: z.string().optional().describe('Of the worst item that was not kept.'),
   }),
 );
 
@@ -93,7 +93,7 @@ export const runItem = once(() =>
 /** An item as the page of its run shows it. */
 export const shownRunItem = once(() =>
   runItem().extend({
-    restoring: z.boolean().optional().describe('It broke its site, and is being rolled back.'),
+    restoring: z.boolean().optional().describe('It broke its site and is being rolled back.'),
   }),
 );
 
@@ -101,10 +101,7 @@ export const shownRunItem = once(() =>
 export const runResult = once(() =>
   z.object({
     kept_sites: z.number().int(),
-    suspects: z
-      .number()
-      .int()
-      .describe('Kept items after which their site may have a problem: their evidence tells it.'),
+    suspects: z.number().int().describe('Kept items after which their site may have a problem; see their evidence.'),
     broke: z.number().int().describe('Items that broke their site and were rolled back.'),
     worst: z
       .object({

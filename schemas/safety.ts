@@ -83,7 +83,7 @@ export const rolledBack = once(() =>
 export const siteSnapshots = once(() =>
   z.object({
     ...siteHead(),
-    guard: z.boolean().describe('It answered.'),
+    guard: z.boolean().describe('Whether the guard answered.'),
     snapshots: z.array(
       z.object({
         snapshot_id: z.string(),

@@ -93,7 +93,7 @@ export const searchAnswer = once(() =>
     total: z.number().int().describe('Rows; with group_by: sites.'),
     sites: z.number().int().describe('Sites that match.'),
     total_groups: z.number().int().optional(),
-    unknown: z.number().int().optional().describe('Sites left out because a value asked about is unknown.'),
+    unknown: z.number().int().optional().describe('Sites left out because a value to filter by is unknown.'),
     not_known: z.array(z.string()).optional(),
     note: z.string().optional(),
     ...pageNumbers(),

@@ -7,9 +7,8 @@ import { z } from './zod.js';
 export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 
 const SCREEN = 'No effect: the page of this service has no such part.';
-const THEME =
-  'No effect: the page of this service is light or dark as the browser is, or as its own switch says there.';
-const BACKUPS = 'No effect: backups of sites do not work this way, see docs/backups.md.';
+const THEME = 'No effect: the page of this service follows the browser, or its own switch, for light and dark.';
+const BACKUPS = 'No effect: backups of sites do not work this way; see docs/backups.md.';
 
 const WHERE = ', on sites whose automatic_update is 1.';
 
@@ -50,7 +49,7 @@ export const GENERAL = {
     'Time zone of the dashboard: a name such as Europe/Berlin, or UTC+2.',
   ),
   sidebar_position: field(onOff, 1, '1 = right, 0 = left.', { idle: SCREEN, personal: true }),
-  hide_update_everything: field(onOff, 0, 'Hide the button of a site that applies all its updates.'),
+  hide_update_everything: field(onOff, 0, 'Hide the button that applies all updates of a site.'),
   svc_widgets: field(
     () => map(WIDGETS),
     Object.fromEntries(WIDGETS.map((name) => [name, 1])),
@@ -66,31 +65,39 @@ export const GENERAL = {
   automatic_daily_update: field(onOff, 0, `Update WordPress automatically${WHERE}`),
   trusted_plugins: field(slugs, () => [], 'Slugs of plugins that are updated automatically.'),
   trusted_themes: field(slugs, () => [], 'Slugs of themes that are updated automatically.'),
-  frequency_auto_update: field(() => z.enum(['daily', 'weekly', 'monthly']), 'daily', 'How often that is.'),
-  time_auto_update: field(clock, '00:00', "Time of day of that in the dashboard's time zone."),
-  dayinweek_auto_update: field(() => whole(0, 6), 0, 'Day of the week of that; 0 = Sunday.'),
-  dayinmonth_auto_update: field(() => whole(1, 31), 1, 'Day of the month of that; short months use their last.'),
+  frequency_auto_update: field(
+    () => z.enum(['daily', 'weekly', 'monthly']),
+    'daily',
+    'How often automatic updates run.',
+  ),
+  time_auto_update: field(clock, '00:00', "Time of day of automatic updates, in the dashboard's time zone."),
+  dayinweek_auto_update: field(() => whole(0, 6), 0, 'Weekday of weekly automatic updates; 0 = Sunday.'),
+  dayinmonth_auto_update: field(
+    () => whole(1, 31),
+    1,
+    'Day of monthly automatic updates; short months use their last day.',
+  ),
   delay_autoupdate: field(
     () => among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30),
     1,
-    'Days since a version was first on offer in the fleet, before it is installed automatically.',
+    'Days a version must have been on offer in the fleet before it is installed automatically.',
   ),
-  show_language_updates: field(onOff, 1, 'Show translations in GET /updates. Also without, they are updated.'),
+  show_language_updates: field(onOff, 1, 'Show translations in GET /updates. They are updated either way.'),
   disable_update_confirmations: field(
     () => among(0, 1, 2),
     0,
-    'What the page asks: 0 = always before updates, 1 = not for single ones, 2 = never. Assistants ask as before.',
+    'When the page asks before updates: 0 = always, 1 = not for single ones, 2 = never. Assistants still ask.',
   ),
   check_http_response: field(onOff, 1, 'Check a site after updates and report if it is not up.'),
   check_http_response_method: field(
     () => z.enum(['head', 'get']),
     'get',
-    'HTTP method of that check. head sees no error that only the page shows.',
+    'HTTP method of that check. head misses errors that only the body of the page shows.',
   ),
   backup_before_upgrade: field(
     onOff,
     0,
-    'Before a site is updated, except translations, it is backed up if it has no recent backup; if that fails it is not updated.',
+    'Before updates other than translations, back the site up if it has no recent backup; if that fails, do not update it.',
   ),
   backup_before_upgrade_days: field(() => whole(1, 365), 7, 'Days for which a backup counts as recent.'),
   numberdays_outdate_plugin_theme: field(

@@ -43,7 +43,7 @@ const statusReason = once(() =>
   }),
 );
 
-const misses = () => z.string().optional().describe('Reached, but its monitor misses this.');
+const misses = () => z.string().optional().describe('Reached, but without what its monitor looks for.');
 
 /** The latest visit of a front page, by a check or a monitor. */
 export const lastCheck = once(() =>

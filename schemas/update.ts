@@ -34,7 +34,7 @@ export const updateEntry = once(() =>
     current_version: z.string(),
     new_version: z.string(),
     fixes: z.array(z.string()).optional().describe('Known vulnerabilities it fixes.'),
-    needs: z.string().optional().describe('What the site lacks for it, as PHP 8.4: it is not tried.'),
+    needs: z.string().optional().describe('What the site lacks for it, such as PHP 8.4; it is not tried.'),
   }),
 );
 

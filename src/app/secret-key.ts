@@ -83,7 +83,7 @@ function newKey(config: KeyConfig): VaultKey {
   if (config.db === ':memory:') return named(randomBytes(32));
   throw new ServiceError(
     'svc_storage_unavailable',
-    'A database on a server needs its secret key named: no file stands beside it.',
+    'A database on a server needs its secret key named: there is no file beside it.',
     {
       advice: 'Set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.',
     },

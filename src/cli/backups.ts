@@ -83,14 +83,14 @@ export async function check(
     `${packs_read} of ${packs} packs were read, ${bytes_read} bytes, and the lists of ${backups} backups. ${problems.length} problems.`,
   );
   for (const { what, problem, backups: concerned, backups_count } of problems) {
-    print(`${what}: ${problem} It concerns ${backups_count} backups.`);
+    print(`${what}: ${problem} It affects ${backups_count} backups.`);
     for (const { backup_id, site_url, made_at } of concerned)
       print(`  ${backup_id}  ${made_at ?? 'not known here'}  ${oneLine(site_url, 200)}`);
   }
   if (lost_chunks === 0) return;
   print(
     repair
-      ? 'Damaged packs were replaced. Back the sites up again. What they still have is stored again, also for the older backups.'
-      : 'Repeat it with --repair, then back the sites up again: what they still have is stored again, also for the older backups.',
+      ? 'Damaged packs were replaced. Back the sites up again: what they still have is stored again, for the older backups too.'
+      : 'Repeat it with --repair, then back the sites up again: what they still have is stored again, for the older backups too.',
   );
 }

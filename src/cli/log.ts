@@ -28,7 +28,9 @@ export async function verify(config: Config, { head, json }: JsonFlag & { head?:
 function headOf(text: string): ChainHead {
   const [, id, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (id === undefined)
-    throw new CommandError(`--head ${JSON.stringify(text)} is no id and hash, such as 812:3fa4… with all 64 digits.`);
+    throw new CommandError(
+      `--head ${JSON.stringify(text)} is not an id and hash such as 812:3fa4… with all 64 digits.`,
+    );
   return { id: Number(id), hash };
 }
 

@@ -47,7 +47,7 @@ export async function preview(config: Config, which: string, { json }: JsonFlag)
   print(`${summary}\n\nNow: ${now.summary}\n\n${past.summary}`);
   if (past.versions.length > 0)
     printTable(
-      ['Version', 'First on offer', 'Would have begun', 'Had it before', 'Got it later', 'Still offered'],
+      ['Version', 'First on offer', 'Would have started', 'Had it before', 'Got it later', 'Still offered'],
       past.versions.map((one) => [
         `${one.type} ${one.slug} ${one.version}`,
         one.first_offered_at,

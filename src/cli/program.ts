@@ -209,7 +209,7 @@ program
   .description('signed receipts of runs of updates')
   .command('verify')
   .description(
-    'check that receipts were not changed: a file of GET /v2/runs/{run_id}/receipts; exit code 1 when one was',
+    'check that no receipt was changed, in a file from GET /v2/runs/{run_id}/receipts; exit code 1 when one was',
   )
   .argument('<file>')
   .option('--key <id>', 'they must be signed with this key, not just with the one they name')
@@ -222,7 +222,7 @@ const log = program.command('log').description('the log of everything done throu
 log
   .command('verify')
   .description('check that no entry was changed, added or removed; exit code 1 when one was')
-  .option('--head <id:hash>', 'an entry that was noted before, as the brief shows it: the log must contain it')
+  .option('--head <id:hash>', 'an entry noted earlier, as the brief shows it; the log must contain it')
   .option('--json', 'print JSON')
   .action(async (options: JsonFlag & { head?: string }) => (await import('./log.js')).verify(readConfig(), options));
 log
@@ -237,8 +237,8 @@ log
 const approvals = program.command('approvals').description('changes that wait for approval');
 approvals
   .command('list')
-  .description('list the requests that wait')
-  .option('--all', 'those that were decided, too')
+  .description('list the requests that are waiting')
+  .option('--all', 'include those that were decided')
   .option('--json', 'print JSON')
   .action(async (options: JsonFlag & { all?: boolean }) =>
     (await import('./approvals.js')).listRequests(readConfig(), options),
@@ -251,14 +251,14 @@ for (const [name, state, about] of [
     .command(name)
     .description(about)
     .argument('<id>')
-    .option('--note <text>', 'what to say to the one who asked', '')
+    .option('--note <text>', 'a note to the one who asked', '')
     .option('--json', 'print JSON')
     .action(async (id: string, options: JsonFlag & { note: string }) =>
       (await import('./approvals.js')).decide(readConfig(), id, state, options),
     );
 approvals
   .command('rules')
-  .description('show which changes wait for approval, or set that')
+  .description('show or set which changes wait for approval')
   .addArgument(
     new Argument('[preset]', 'open: none; careful: far-reaching ones; strict: all').choices([
       'open',
@@ -284,7 +284,7 @@ backups
   .action(async () => (await import('./backups.js')).recoverySheet(readConfig()));
 backups
   .command('use-key')
-  .description('take over the repository of another installation, by the key of its recovery sheet')
+  .description('take over the repository of another installation, with the key from its recovery sheet')
   .argument('<file>', 'a file with the key; "-" reads it from stdin')
   .action(async (file: string) => (await import('./backups.js')).useKey(readConfig(), file));
 backups
@@ -299,35 +299,37 @@ backups
   .action(async (id: string) => (await import('./backups.js')).exportArchive(readConfig(), id));
 backups
   .command('check')
-  .description('check what is stored, and name the backups that damage concerns; exit code 1 when something is wrong')
-  .option('--sample <percent>', 'read only so many of the packs; sizes and lists are always checked', (text: string) =>
-    wholeNumber(1, 100)(text.replace(/%$/, '')),
+  .description('check what is stored, and name the backups that damage affects; exit code 1 when something is wrong')
+  .option(
+    '--sample <percent>',
+    'read only this share of the packs; sizes and lists are always checked',
+    (text: string) => wholeNumber(1, 100)(text.replace(/%$/, '')),
   )
   .option(
     '--repair',
-    'replace damaged packs by what can be read of them, so that the next backups store the rest again',
+    'replace damaged packs with what can be read of them, so that the next backups store the rest again',
   )
   .option('--json', 'print JSON')
   .action(async (options: JsonFlag & { sample?: number; repair?: boolean }) =>
     (await import('./backups.js')).check(readConfig(), options),
   );
 
-const policies = program.command('policies').description('updates that are planned at set times');
+const policies = program.command('policies').description('updates that are planned on a schedule');
 const policyId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 policies
   .command('list')
-  .description('list the policies, with what became of each')
+  .description('list the policies, with the last result of each')
   .option('--json', 'print JSON')
   .action(async (options: JsonFlag) => (await import('./policies.js')).list(readConfig(), options));
 policies
   .command('show')
-  .description('print all that a policy is set to, as JSON')
+  .description('print all settings of a policy, as JSON')
   .argument('<id>', '', policyId)
   .action(async (id: number) => (await import('./policies.js')).show(readConfig(), id));
 policies
   .command('preview')
-  .description('what a policy would do now, and would have done in the last 30 days; changes nothing')
-  .argument('<id or json>', 'a policy, or what one would be set to')
+  .description('show what a policy would do now, and would have done in the last 30 days; changes nothing')
+  .argument('<id or json>', 'the id of a policy, or the settings of one as JSON')
   .option('--json', 'print JSON')
   .action(async (which: string, options: JsonFlag) =>
     (await import('./policies.js')).preview(readConfig(), which, options),
@@ -335,8 +337,8 @@ policies
 policies
   .command('set')
   .description('create a policy, or change one')
-  .argument('<json>', 'what it is set to, as REST takes it; "-" reads it from stdin')
-  .option('--id <id>', 'change only the given members of this one', policyId)
+  .argument('<json>', 'its settings, as REST takes them; "-" reads them from stdin')
+  .option('--id <id>', 'change only the given settings of this policy', policyId)
   .option('--json', 'print JSON')
   .action(async (input: string, options: JsonFlag & { id?: number }) =>
     (await import('./policies.js')).set(readConfig(), input, options),
@@ -352,7 +354,7 @@ for (const word of ['on', 'off'] as const)
     );
 policies
   .command('delete')
-  .description('delete a policy; what it started goes on')
+  .description('delete a policy; what it started continues')
   .argument('<id>', '', policyId)
   .option('--json', 'print JSON')
   .action(async (id: number, options: JsonFlag) => (await import('./policies.js')).remove(readConfig(), id, options));
@@ -451,7 +453,7 @@ user
   .argument('<name>')
   .addOption(new Option('--right <right>', 'write may also read').choices(['read', 'write']))
   .option('--approve', 'grant the right to approve what others ask for')
-  .option('--no-approve', 'take that right away')
+  .option('--no-approve', 'take away the right to approve')
   .option('--off', 'disable the user')
   .option('--on', 'enable the user again')
   .action(async (name: string, options) => (await import('./accounts.js')).changeUser(readConfig(), name, options));

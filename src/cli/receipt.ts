@@ -58,7 +58,7 @@ function receiptsIn(content: unknown, file: string): Record<string, unknown>[] {
   const receipts = list.filter(isRecord).filter(({ document }) => typeof document === 'string');
   if (receipts.length === 0) throw new CommandError(`${file} holds no receipts.`);
   // Passed over, it would stand in a file that is called valid.
-  if (receipts.length < list.length) throw new CommandError(`${file} holds something that is no receipt.`);
+  if (receipts.length < list.length) throw new CommandError(`${file} holds something that is not a receipt.`);
   return receipts;
 }
 
@@ -72,7 +72,7 @@ function verdictOn(receipt: Record<string, unknown>, wanted?: string): Verdict {
     ? reasonAgainst(document, String(signature), der)
     : 'it was changed';
   const other = wanted !== undefined && wanted !== key_id ? `it is signed with the key ${key_id}` : '';
-  const strange = told === null ? 'it is no receipt of this version' : '';
+  const strange = told === null ? 'it is not a receipt of this version' : '';
   const { site_id, ...known } = told ?? { site_id: null, site_url: '', run_id: '', written_at: '' };
   const against = reason || other || strange || contradiction(receipt, { site_id, key_id });
   return { ...known, key_id, valid: against === '', reason: against };
@@ -89,7 +89,7 @@ function isAsWritten(document: string, ...encoded: unknown[]): boolean {
 function reasonAgainst(document: string, signature: string, der: Buffer): string {
   try {
     const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-    if (key.asymmetricKeyType !== 'ed25519') return 'its key is none for receipts';
+    if (key.asymmetricKeyType !== 'ed25519') return 'its key is not one for receipts';
     const sound = verify(null, Buffer.from(document), key, Buffer.from(signature, 'base64'));
     return sound ? '' : 'it was changed, or signed with another key';
   } catch {
@@ -100,9 +100,9 @@ function reasonAgainst(document: string, signature: string, der: Buffer): string
 /** What stands beside the document is not signed: people who read the file must not be told something else by it. */
 function contradiction(receipt: Record<string, unknown>, signed: Record<string, unknown>): string {
   const name = Object.keys(signed).find((one) => receipt[one] !== undefined && receipt[one] !== signed[one]);
-  if (name !== undefined) return `its ${name} is not that of what is signed`;
+  if (name !== undefined) return `its ${name} differs from what is signed`;
   const added = Object.keys(receipt).find((one) => !SIGNED.includes(one) && !Object.hasOwn(signed, one));
-  return added === undefined ? '' : `${cut(JSON.stringify(added), 100)} was added: it is no part of what is signed`;
+  return added === undefined ? '' : `${cut(JSON.stringify(added), 100)} was added: it is not part of what is signed`;
 }
 
 function contentOfDocument(

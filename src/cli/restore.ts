@@ -79,7 +79,7 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
     if (logins !== null) sayRevoked(logins);
     else if (replaces)
       say('The previous database cannot be read: every user and API key of the backup may log in again.');
-    if (ended_approvals > 0) say(`Approvals that were given, and have to be asked for again: ${ended_approvals}.`);
+    if (ended_approvals > 0) say(`Approvals that were given and have to be asked for again: ${ended_approvals}.`);
     if (report.secrets !== null && report.secrets.unreadable > 0)
       say(
         `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
@@ -89,9 +89,9 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
 
 function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }: RevokedLogins): void {
   const words = {
-    'API keys with fewer rights than in the backup, as before': keys,
-    'Users with fewer rights than in the backup, as before': users,
-    'Passwords that are those of the backup again': passwords,
+    'API keys that keep fewer rights than in the backup': keys,
+    'Users who keep fewer rights than in the backup': users,
+    'Passwords that are again those of the backup': passwords,
     'Cannot approve, because an assistant has used them or may have (users: until another password is set)': assistants,
   };
   for (const [what, names] of Object.entries(words)) {
@@ -99,7 +99,7 @@ function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }
     const first = names.slice(0, NAMED).map((name) => cleanLine(name, 80));
     if (first.length > 0) say(`${what}: ${first.join(', ')}${more}.`);
   }
-  if (other_approval_rules) say('What has to be approved is as in the backup again: see "sitefleet approvals rules".');
+  if (other_approval_rules) say('The approval rules are those of the backup again: see "sitefleet approvals rules".');
 }
 
 /** The storage error names the copy, which is gone; this names the file that the person gave. */

@@ -124,7 +124,9 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
       // A file that another run has made since is the only one with its key.
       if (existsSync(pending) && keyFile(pending).id === id) renameSync(pending, file);
       else if (!existsSync(file) || keyFile(file).id !== id)
-        throw new CommandError('Another run replaces the key at the same time. Both keys are kept: run this again.');
+        throw new CommandError(
+          'Another run is replacing the key at the same time. Both keys are kept: run this again.',
+        );
     },
   };
 }

@@ -99,7 +99,7 @@ const CODES = {
   ],
   svc_plan_changed: [
     409,
-    'The digest is not that of the plan, or the plan has lapsed. Nothing was started.',
+    'The digest does not match the plan, or the plan has lapsed. Nothing was started.',
     'Make the plan again with plan-updates-v1, show it, and start it with its digest.',
   ],
   svc_rollout_not_found: [
@@ -143,7 +143,7 @@ const CODES = {
   svc_approval_refused: [403, 'A person refused this change. Nothing changed.', 'Tell the user; do not ask again.'],
   svc_change_not_allowed: [
     403,
-    'The rules of approvals allow no such change. Nothing changed.',
+    'The approval rules do not allow this change. Nothing changed.',
     'A person with the right to approve can make it on the page.',
   ],
   svc_approval_not_found: [404, 'There is no request for approval with this id.', 'Find it with list-approvals-v1.'],
@@ -277,8 +277,8 @@ const CODES = {
   svc_changed_since: [409, 'It was changed again since, so it was left alone.', READ_FIRST],
   svc_undo_plan_changed: [
     409,
-    'What an undo would do is not what was previewed.',
-    'Preview with dry_run again, and decide by what it says now.',
+    'The undo would now do something other than what was previewed.',
+    'Preview with dry_run again, and decide from what it says now.',
   ],
   svc_change_not_found: [404, 'There is no update with this change_id.', 'Find change_id with list-site-snapshots-v1.'],
   svc_quarantine_not_found: [

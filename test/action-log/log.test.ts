@@ -371,7 +371,7 @@ describe('the chain', () => {
     const caught = {
       valid: false,
       at_id: noted.id,
-      problem: expect.stringContaining('not any more, the one with the hash'),
+      problem: expect.stringContaining('or is no longer, the one with the hash'),
     };
     expect(await verifyLog(app.ctx(), noted)).toMatchObject(caught);
     const { data } = (await app.rest(`GET /actions/verify?id=${noted.id}&hash=${noted.hash}`)).body;

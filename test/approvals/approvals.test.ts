@@ -40,9 +40,9 @@ describe('a change that has to be asked for', () => {
     expect(asked.isError).toBe(true);
     const approval_id = idIn(asked);
     expect(textOf(asked)).toMatch(
-      /^svc_approval_required: This change needs the approval of a person: so says the rule for deletions \(every such change\)\. /,
+      /^svc_approval_required: This change needs the approval of a person, under the rule for deletions \(every such change\)\. /,
     );
-    expect(textOf(asked)).toContain(`request ${approval_id} waits at`);
+    expect(textOf(asked)).toContain(`request ${approval_id} is waiting at`);
     expect(textOf(asked)).toContain(`tag ${tags}`);
     expect(await tagExists(id)).toBe(true);
     // Asked again, it is the same request.
@@ -368,7 +368,7 @@ describe('who may approve', () => {
     const page = await app.page(name);
     expect((await page(`POST /approvals/${body.data.approval_id}/approve`)).body).toMatchObject({
       ...REFUSED,
-      message: 'Nobody can decide a request of their own login or key.',
+      message: 'Nobody can decide a request made with their own login or key.',
     });
     // A person with the right needs no approval.
     expect((await page(`DELETE /tags/${id}/remove`)).status).toBe(200);

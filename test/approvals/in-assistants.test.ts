@@ -87,7 +87,7 @@ describe.each(WAYS)('a person is asked (%s over %s)', (...way) => {
     const said = textOf(await remove(driver, id));
     const request = await latest();
     expect(said).toMatch(/^svc_approval_required: /);
-    expect(said).toContain(`request ${request?.id} waits at`);
+    expect(said).toContain(`request ${request?.id} is waiting at`);
     expect(said).not.toContain('in_assistant');
     expect(request?.state).toBe('waiting');
     await app.shell.approve(String(request?.id));

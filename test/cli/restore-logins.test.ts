@@ -91,11 +91,9 @@ it('keeps away the keys and users that were removed, disabled or narrowed since,
   await app.close();
 
   const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
-  expect(text).toContain(
-    'API keys with fewer rights than in the backup, as before: #2 removed, #3 disabled, #4 narrowed',
-  );
-  expect(text).toContain('Users with fewer rights than in the backup, as before: disabled, narrowed, removed');
-  expect(text).toContain('Passwords that are those of the backup again: changed');
+  expect(text).toContain('API keys that keep fewer rights than in the backup: #2 removed, #3 disabled, #4 narrowed');
+  expect(text).toContain('Users who keep fewer rights than in the backup: disabled, narrowed, removed');
+  expect(text).toContain('Passwords that are again those of the backup: changed');
   expect(await allowed(await open(), tokens)).toEqual({
     keys: { stays: [200, 200], removed: [401, 401], disabled: [401, 401], narrowed: [200, 403] },
     users: { boss: 'write', removed: '401', disabled: '401', narrowed: 'read', changed: 'write' },
@@ -155,8 +153,8 @@ it('lets nothing approve that an assistant has used since, or may have, and no a
 
   const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
   expect(text).toMatch(/^Cannot approve, because .*: #2 assisted, assisted, renewed\.$/m);
-  expect(text).toContain('Approvals that were given, and have to be asked for again: 1.');
-  expect(text).toContain('What has to be approved is as in the backup again');
+  expect(text).toContain('Approvals that were given and have to be asked for again: 1.');
+  expect(text).toContain('The approval rules are those of the backup again');
   const { service } = await open();
   const marked = (name: string) => idOfIn(service, name).then((id) => service.store.users.isAssistants(id));
   const found = await Promise.all(['person', 'assisted', 'renewed', 'marked', 'writer'].map(marked));

@@ -116,7 +116,7 @@ describe('every preview', () => {
         expect([name, needs_approval]).toEqual([
           name,
           expect.stringMatching(
-            refused ? /^It would be refused/ : /^A person has to approve this(?: on .*)?, by the rule for /,
+            refused ? /^It would be refused/ : /^A person has to approve this(?: on .*)?, under the rule for /,
           ),
         ]);
         if (refused) continue;
@@ -151,7 +151,7 @@ describe('of a plan', () => {
     expect(needs_approval).toContain(rule);
     const { texts } = await called('start-rollout', { plan_id, digest, confirm: true });
     expect(texts[0]).toMatch(/^svc_approval_required/);
-    expect(texts[0]).toContain(`so says ${rule}.`);
+    expect(texts[0]).toContain(`, under ${rule}.`);
     const [approval_id] = /apr_[0-9a-f]{24}/.exec(texts[0] ?? '') ?? [];
     await tool('withdraw-approval', { approval_id });
     await app.rules({ preset: 'open' });
@@ -161,7 +161,7 @@ describe('of a plan', () => {
     await app.rules({ preset: 'careful' });
     const plan = await tool('plan-updates');
     expect(plan.needs_approval).toBe(
-      `A person has to approve this on ${plan.sites} sites, by the rule for rollouts (more than 5 sites): the call makes a request and changes nothing; approved, it runs when it is repeated.`,
+      `A person has to approve this on ${plan.sites} sites, under the rule for rollouts (more than 5 sites): the call makes a request and changes nothing; once that is approved, the call runs when it is repeated.`,
     );
     expect(plan.summary).toContain(plan.needs_approval);
     const start = { plan_id: plan.plan_id, digest: plan.digest };
@@ -173,7 +173,7 @@ describe('of a plan', () => {
     const preview = (await key('POST /rollouts', { plan_id, digest, dry_run: true })).body;
     expect(preview.needs_approval).toBe(plan.needs_approval);
     expect((await key('POST /updates/update', { dry_run: true })).body.needs_approval).toMatch(
-      /^A person has to approve this on \d+ sites, by the rule for updates \(more than 5 sites\)/,
+      /^A person has to approve this on \d+ sites, under the rule for updates \(more than 5 sites\)/,
     );
     const one = (await key('POST /sites/1/guard', { dry_run: true })).body;
     expect(one).toMatchObject({ needs_approval: null });
@@ -213,10 +213,10 @@ describe('a request that waits', () => {
     const [matter] = brief.needs_attention.filter(({ matter }: Answer) => matter.includes('approval'));
     const { approvals, of } = await tool('list-approvals', { states: ['waiting'] });
     expect(approvals).toHaveLength(1);
-    expect(of).toMatch(/^this caller only: requests of others are listed for people who may approve/);
+    expect(of).toMatch(/^this caller only; people who may approve see the requests of others/);
     const { approval_id } = approvals[0];
     expect(matter).toMatchObject({
-      matter: "requests of this caller wait for a person's approval",
+      matter: "requests of this caller waiting for a person's approval",
       count: 1,
       first: [expect.stringContaining(approval_id)],
       next: 'svc-list-approvals-v1 {"states":["waiting"]}',

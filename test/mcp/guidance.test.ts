@@ -48,7 +48,7 @@ describe('guidance', () => {
   it('is read where an assistant looks before it acts: in the brief, in plans, and of the site', async () => {
     const own = `Site 1: "${WAIT}" (by ada)`;
     const clients = 'Client 1: "Foo wants no updates on Fridays." (by read_write)';
-    const all = 'Unverified, proposed by read_write, of all sites: "Ask Ada \'first\'."';
+    const all = 'Unverified, proposed by read_write, for all sites: "Ask Ada \'first\'."';
     await tool('add-guidance', { text: 'Ask Ada\n "first".' });
     expect((await tool('get-fleet-brief')).guidance).toEqual([clients, own, all]);
     const plan = await tool('plan-updates');
@@ -122,7 +122,7 @@ describe('guidance', () => {
       [JSON.stringify([...Array(2_000).keys()])],
     );
     const refused = await client.call('svc-add-guidance-v1', { text: 'One more.' });
-    expect(textOf(refused)).toMatch(/^svc_invalid_input: text: 200 entries wait already for a person/);
+    expect(textOf(refused)).toMatch(/^svc_invalid_input: text: 200 entries are already waiting for a person/);
     expect(await person('add-guidance', { text: 'Ask Ada.' })).toMatchObject({ verified: true });
     expect((await mcp.app.db.one('SELECT count(*) AS n FROM guidance'))?.n).toBeLessThan(300);
     await person('decide-guidance', { guidance_id: rule.id, decision: 'remove' });

@@ -33,8 +33,8 @@ describe('of what is done to a rollout', () => {
     const { untouched } = (await tool('get-rollout', { rollout_id })).counts;
     const left = `${untouched} ${untouched === 1 ? 'update' : 'updates'}`;
     for (const [action, from, to, would] of [
-      ['pause', 'running', 'paused', `It would be paused: sites at work are finished, and ${left} would wait`],
-      ['resume', 'paused', 'running', `It would go on with ${left}.`],
+      ['pause', 'running', 'paused', `It would be paused: sites in progress are finished, and ${left} would wait`],
+      ['resume', 'paused', 'running', `It would continue with ${left}.`],
       ['abort', 'running', 'aborted', `It would end for good: ${left} would never be made`],
     ] as const) {
       const preview = await tool('control-rollout', { rollout_id, action, dry_run: true });

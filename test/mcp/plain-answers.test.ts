@@ -51,7 +51,7 @@ it('says that booked time is booked, though no timer runs', async () => {
   expect(booked).toMatchObject({
     status: 'paused',
     duration_seconds: 5400,
-    note: expect.stringMatching(/^The time is booked\./),
+    note: expect.stringMatching(/^The time is recorded\./),
   });
   expect(await call('svc-add-time-task-v1', { title: 'Later' })).not.toHaveProperty('note');
 });

@@ -124,7 +124,7 @@ const QUESTIONS: [string, (() => Promise<object> | object) | object, () => strin
   [
     'cancel-job',
     async () => ({ job_id: ((await waitingJob(mcp)) as Answer).job_id }),
-    () => 'End the sync job? Of 1 site 0 done, 0 failed, 1 not begun: these are left as they are.',
+    () => 'End the sync job? Of 1 site 0 done, 0 failed, 1 not started: these are left as they are.',
   ],
   [
     'undo-change',
@@ -156,7 +156,7 @@ QUESTIONS.push(
       const { plan_id, digest } = await mcp.app.call('plan-updates', {});
       return { plan_id, digest };
     },
-    () => expect.stringMatching(/^Start \d+ updates on 5 sites, in \d waves\? .*It can be paused or aborted/) as never,
+    () => expect.stringMatching(/^Start \d+ updates on 5 sites, in \d waves\? .*You can pause or abort it/) as never,
   ],
   [
     'control-rollout',

@@ -372,7 +372,7 @@ describe('rollouts as tasks', () => {
     await app.turn();
     const waiting = await get(target, taskId);
     expect(waiting).toMatchObject({ status: 'working', ttlMs: null });
-    expect(waiting.statusMessage).toMatch(/Wave 2 waits for an approval\. A person approves it on the page\.$/);
+    expect(waiting.statusMessage).toMatch(/Wave 2 is waiting for approval\. A person approves it on the page\.$/);
     expect((await send(target, 'tasks/cancel', { taskId })).body.result).toEqual(ACK);
     await app.turn();
     expect((await get(target, taskId)).status).toBe('cancelled');

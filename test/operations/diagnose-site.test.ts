@@ -137,7 +137,7 @@ describe('diagnose-site', () => {
         /^cause: none is known: no change (is stored|to code is stored in the hour before it), of what this server did and of the log of the site/,
       ),
       'PHP errors: the site was never asked for a guard, which would record them; the error logs of the site are not read',
-      `what was changed on the site itself lately: known up to its last sync, on ${synced}`,
+      `what was changed on the site itself recently: known up to its last sync, on ${synced}`,
     ]);
     expect(other.advice).toMatch(
       /^Look into PHP's error log .*svc-list-incidents-v1 has earlier outages; svc-acknowledge-incident-v1/,
@@ -265,7 +265,7 @@ describe('diagnose-site', () => {
     const since = await diagnose(3);
     expect(since.roll_back).toMatchObject({
       possible: false,
-      why: expect.stringMatching(/^It was rolled back already, on 2026-/),
+      why: expect.stringMatching(/^It was already rolled back, on 2026-/),
     });
     expect(since.next).not.toContain('roll-back');
     const [first] = since.changes;
@@ -307,7 +307,7 @@ describe('diagnose-site', () => {
     expect((await fresh.tool('list-sites')).items[0].last_check).toMatchObject(lacks);
     expect((await fresh.tool('list-sites')).items[1]).not.toHaveProperty('last_check');
     expect(answer.advice).toMatch(
-      /^The keyword "Basket of plums" was found by no check since the monitor was changed on .* svc-update-monitors-v1/,
+      /^The keyword "Basket of plums" has not been found by any check since the monitor was changed on .* svc-update-monitors-v1/,
     );
     expect(answer.roll_back).toMatchObject({ possible: false });
     expect(answer.next).toBe('svc-list-monitors-v1 {"site_id_or_domain":1}');
@@ -377,7 +377,7 @@ describe('diagnose-site', () => {
     });
     expect(found(sick, 'php')).toMatchObject({
       state: 'suspect',
-      seen: 'PHP 7.4.33 gets no security fixes since 2022-11-28.',
+      seen: 'PHP 7.4.33 has had no security fixes since 2022-11-28.',
     });
     const well = await ask(2);
     expect(found(well, 'vulnerability')).toMatchObject({ state: 'ok' });

@@ -205,7 +205,7 @@ describe('search-changes', () => {
   it('says of how many sites there is no log, or none as old as that', async () => {
     const { app } = support;
     // The log of site 1 is 40 days old, those of the others begin later.
-    const [without, later] = [/1 of 3 sites told no log/, /The logs of \d of 3 sites begin after since/];
+    const [without, later] = [/1 of 3 sites reported no log/, /The logs of \d of 3 sites begin after since/];
     const administrators = await search({ new_role: 'administrator' });
     expect(administrators.not_known).toEqual([expect.stringMatching(later)]);
     await app.db.run('CREATE TABLE kept AS SELECT * FROM site_change WHERE site_id = 2');
@@ -213,7 +213,9 @@ describe('search-changes', () => {
     const none = await search({ new_role: 'owner' });
     expect(none).toMatchObject({ total: 0, not_known: [expect.stringMatching(without), expect.stringMatching(later)] });
     expect(await search({ new_role: 'owner', site_id_or_domain: 1 })).not.toHaveProperty('not_known');
-    expect((await search({ tag: 'Staging' })).not_known).toEqual([expect.stringMatching(/^1 of 1 site told no log/)]);
+    expect((await search({ tag: 'Staging' })).not_known).toEqual([
+      expect.stringMatching(/^1 of 1 site reported no log/),
+    ]);
     // What was done through Sitefleet is known.
     expect(await search({ via: 'mcp' })).not.toHaveProperty('not_known');
     await app.db.run('INSERT INTO site_change SELECT * FROM kept');
@@ -225,7 +227,7 @@ describe('search-changes', () => {
     await rest.connect(0);
     await rest.db.run('DELETE FROM site_change');
     const { body } = await rest.rest('GET /fleet/changes?exclude_kinds=login');
-    expect(body.not_known).toEqual([expect.stringMatching(/^1 of 1 site told no log/)]);
+    expect(body.not_known).toEqual([expect.stringMatching(/^1 of 1 site reported no log/)]);
   });
 
   it('says how many kinds it does not name, and names an item by its whole slug', async () => {

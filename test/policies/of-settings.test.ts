@@ -128,7 +128,7 @@ function cases(database: () => Promise<string>, another: () => Promise<string>):
       const [first, second] = await listed();
       expect(first).toMatchObject({ name: NAME, source: 'settings', enabled: true, acts: true, last: null });
       expect(first.summary).toBe(
-        'Updates of trusted plugins (shop, gone-since), trusted themes (none are), translations, WordPress, 3 days after they were first on offer, on sites whose automatic_update is on. Planned daily at 04:05, and started at once.',
+        'Updates of trusted plugins (shop, gone-since), trusted themes (none are), translations, WordPress, 3 days after they were first offered, on sites whose automatic_update is on. Planned daily at 04:05, and started at once.',
       );
       expect(first.next_at.slice(11, 16)).toBe('04:05');
       expect(second).toMatchObject({ policy_id: other, source: 'person' });

@@ -102,7 +102,7 @@ describe('setting a policy', () => {
     expect((await app.rest(`GET ${path}`, { token: app.tokens.read })).body.data).toMatchObject({
       ...{ name: 'Weekend', enabled: true, acts: true, approval: 'ask', types: ['plugins'], window },
       summary:
-        'Updates of plugins, 3 days after they were first on offer, on all sites. Planned daily at 02:00, and started once a person has approved it. Sites are changed from 01:00 to 05:00 of their own time only.',
+        'Updates of plugins, 3 days after they were first offered, on all sites. Planned daily at 02:00, and started once a person has approved it. Sites are changed from 01:00 to 05:00 in their own time only.',
       last: null,
     });
     expect((await own('POST /policies', { name: 'WEEKEND', schedule: { at: '02:00' } })).status).toBe(409);
@@ -171,7 +171,7 @@ describe('a policy that is due', () => {
     await tick();
     expect(await last(id)).toMatchObject({
       ...{ at: '2026-12-07T02:00:00Z', state: 'missed' },
-      detail: 'The service did not run on that day: 2026-12-07T02:00:00Z was missed.',
+      detail: 'The service was not running on that day: 2026-12-07T02:00:00Z was missed.',
     });
     const { actions } = await app.call('list-actions', { contexts: ['policy'], since: '2026-11-29', per_page: 2 });
     expect(actions.map(({ action }: { action: string }) => action)).toEqual(['skipped', 'ran']);
@@ -257,7 +257,7 @@ describe('a policy that asks', () => {
       { actor: { ...ADMIN, rights: ['read', 'write'] } },
     );
     expect(needs_attention).toContainEqual({
-      matter: "plans of policies wait for a person's approval",
+      matter: "plans of policies waiting for a person's approval",
       count: 1,
       first: [`${asked.approval_id}: Updates of the policy Policy ${made} on ${SITES} sites`],
       next: 'svc-list-policies-v1 {}',

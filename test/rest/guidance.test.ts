@@ -25,7 +25,7 @@ describe('/guidance', () => {
       {
         success: 1,
         message:
-          'The guidance was added. It is shown with plans and previews of changes, and holds no update back: leave an update out by exclude_slugs, or ignore it. It is marked as unverified until a person confirms it on the page.',
+          'The guidance was added. It is shown with plans and previews of changes, and does not stop any update: leave an update out with exclude_slugs, or ignore it. It is marked as unverified until a person confirms it on the page.',
         data: {
           id: expect.any(Number),
           ...{ site_id: 1, site_name: app.fleet.site(0).name, client_id: null, client_name: null },

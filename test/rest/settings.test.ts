@@ -147,7 +147,7 @@ describe('groups', () => {
     const { body } = await edit('tools', { svc_theme: 'classic' });
     expect(body.message).toContain('Stored only, with no effect here: svc_theme');
     const { notes } = (await app.rest('GET /settings/tools')).body.meta;
-    expect(notes.svc_theme).toContain('the page of this service is light or dark as the browser is');
+    expect(notes.svc_theme).toContain('the page of this service follows the browser');
     expect(JSON.stringify((await app.rest('GET /settings/general')).body.meta)).not.toContain('no screen');
     await edit('tools', { svc_theme: null });
   });

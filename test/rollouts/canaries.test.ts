@@ -119,7 +119,7 @@ describe('canaries', () => {
   it('are fewer, and the plan says so, where fewer backups are known than asked for', async () => {
     const { summary, ...found } = await plan({ canaries: 4, canary_choice: 'newest_backup' });
     expect(firstOf(found as never)).toEqual([1, 2]);
-    expect(summary).toContain('Fewer than the 4 asked for: of the other sites, no backup is known');
+    expect(summary).toContain('Fewer than the 4 asked for: for the other sites, no backup is known');
     const tagged = await plan({ canary_sites: [2, 3], canary_choice: 'newest_backup' });
     expect(firstOf(tagged)).toEqual([2]);
     expect(tagged.summary).toContain('Fewer than the 2 asked for');
@@ -161,7 +161,7 @@ describe('canaries', () => {
     const all = await plan({ canaries: 5, canary_choice: 'least_traffic' });
     expect(firstOf(all)).toEqual([1, 2]);
     expect(all.summary).toContain('about 140 a day');
-    expect(all.summary).toContain('Fewer than the 5 asked for: of the other sites, the visits are not known');
+    expect(all.summary).toContain('Fewer than the 5 asked for: for the other sites, the visits are not known');
   });
 
   it('can be what a policy asks for', async () => {

@@ -117,7 +117,7 @@ describe('a rollout', () => {
     await app.turn();
     await app.after(300);
     expect(await app.read(id)).toMatchObject({
-      next: 'Wave 2 waits for an approval.',
+      next: 'Wave 2 is waiting for approval.',
       counts: { kept: 2, untouched: 6 },
     });
     await control(id, 'approve_next_wave');
@@ -125,7 +125,7 @@ describe('a rollout', () => {
     await app.turn();
     await app.after(300);
     expect(await app.read(id)).toMatchObject({
-      next: 'Wave 3 waits for an approval.',
+      next: 'Wave 3 is waiting for approval.',
       counts: { kept: 5, untouched: 3 },
       waves: [{ approved_by: null }, { approved_by: 'admin' }, { approved_by: null }],
     });

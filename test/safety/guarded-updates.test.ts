@@ -403,7 +403,7 @@ describe('a fatal error that only visitors meet', () => {
         {
           site_id: 1,
           slug: plugin.slug,
-          findings: [expect.stringMatching(/visitors.*no request of Sitefleet has met/)],
+          findings: [expect.stringMatching(/visitors.*no request of Sitefleet ran into/)],
         },
       ]);
       expect((await app.call('list-quarantined-versions')).versions).toEqual([]);

@@ -653,7 +653,10 @@ describe('what logged-in users meet', () => {
       site.faults.refusedInside = ['5eed5eed'];
       return { ...made, status: 500, body: '' };
     };
-    expectKept(await updated(more), /The dashboard answers HTTP 500.*It may only be because a look may store nothing/);
+    expectKept(
+      await updated(more),
+      /The dashboard answers HTTP 500.*It may only be because a check must not store anything/,
+    );
   });
 
   it.each([

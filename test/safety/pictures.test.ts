@@ -55,7 +55,7 @@ describe('pages in a browser', () => {
     );
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: slugs[0], code: 'svc_update_rolled_back' }] });
     expect(answer.errors[0].evidence).toEqual([
-      'The front page on a desktop has hidden 94 % of the words that could be read. So in 5 other views.',
+      'The front page on a desktop has hidden 94 % of the words that could be read. The same in 5 other views.',
     ]);
     expect(isNew(site, 0)).toBe(false);
     const { versions } = await app.call('list-quarantined-versions', {});
@@ -140,7 +140,7 @@ describe('pictures', () => {
       {
         findings: [
           expect.stringMatching(
-            /^The front page on a desktop looks different: \d+ % of it have changed\. So in 5 other views\.$/,
+            /^The front page on a desktop looks different: \d+ % of it has changed\. The same in 5 other views\.$/,
           ),
         ],
       },

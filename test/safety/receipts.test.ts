@@ -119,7 +119,7 @@ describe('the receipt of a site in a run', () => {
     const page = await get(`/pro-reports/1/report?${range}&segments=plugins`);
     expect(page.body).toContain(bad);
     expect(page.body).toMatch(/<dt>Updates checked<\/dt><dd>1<\/dd>/);
-    expect(page.body).toMatch(/<dt>Taken back<\/dt><dd>1<\/dd>/);
+    expect(page.body).toMatch(/<dt>Rolled back<\/dt><dd>1<\/dd>/);
     const raw = await get(`/pro-reports/1/plugins?${range}`);
     expect(raw.body.data.other_tokens_data).toMatchObject({
       '[plugin.checked.count]': 1,
@@ -127,7 +127,7 @@ describe('the receipt of a site in a run', () => {
       '[plugin.receipts]': expect.stringContaining(bad),
     });
     const text = await app.call('build-report', { site_id_or_domain: 1, start_date: day, end_date: day });
-    expect(text.reports[0].text).toMatch(/Updates checked: 1; Taken back: 1; Signed receipts: 1/);
+    expect(text.reports[0].text).toMatch(/Updates checked: 1; Rolled back: 1; Signed receipts: 1/);
     // A range that goes further back than runs are kept says so.
     const long = await get(`/pro-reports/1/plugins?start_date=2020-01-01&end_date=${day}&format=normal`);
     expect(long.body.data.values).toMatchObject({ updates_checked: 1 });
@@ -240,7 +240,7 @@ describe('sitefleet receipt verify', () => {
     for (const beside of [{ site_id: one().site_id + 1 }, { key_id: 'f'.repeat(32) }])
       expect(await run({ ...one(), ...beside })).toMatchObject({
         code: 1,
-        out: expect.stringContaining(`its ${Object.keys(beside)[0]} is not that of what is signed`),
+        out: expect.stringContaining(`its ${Object.keys(beside)[0]} differs from what is signed`),
       });
     const { site_id: _site, key_id: _key, ...least } = one();
     expect((await run(least)).code).toBe(0);

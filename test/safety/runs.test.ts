@@ -97,7 +97,7 @@ describe('an id of a change', () => {
     const refused = (change_id: unknown) => mcp.app.fail('roll-back', { change_id });
     expect(await refused(await of(ONE, /^Activated/))).toMatchObject({
       code: 'svc_update_unprotected',
-      message: expect.stringMatching(/^This change is no update: /),
+      message: expect.stringMatching(/^This change is not an update: /),
     });
     expect(await refused(await of(UNGUARDED, /^Updated: WordPress/))).toMatchObject({ code: 'svc_update_unprotected' });
     expect(await refused(987_654)).toMatchObject({ code: 'svc_change_not_found' });

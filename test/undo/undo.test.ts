@@ -534,7 +534,7 @@ describe('the call', () => {
       const short = await app.call('list-actions', { contexts: 'site', per_page: 10 });
       return short.actions.find((action: Answer) => action.id === action_id);
     };
-    const undone = { can_undo: false, cannot_undo_because: 'It is undone already.' };
+    const undone = { can_undo: false, cannot_undo_because: 'It has already been undone.' };
     expect(await entry(id)).toMatchObject(undone);
     // What undoes it may be undone in turn: then it holds again.
     const by = after.actions[0].id;
@@ -556,7 +556,7 @@ describe('the call', () => {
       );
     expect(await updates()).toMatchObject([{ can_undo: true }]);
     await app.safely('roll-back', { ...one, type: 'plugin', slug: item.slug });
-    expect(await updates()).toMatchObject([{ can_undo: false, cannot_undo_because: 'It is undone already.' }]);
+    expect(await updates()).toMatchObject([{ can_undo: false, cannot_undo_because: 'It has already been undone.' }]);
   });
 
   it('keeps no secret in the log, and says of it that it is not restored', async () => {

@@ -6,12 +6,13 @@ import { listApprovals } from '../../src/domain/approvals/approvals.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 /** Nothing listed does not mean that nothing waits. */
-const OWN = 'this caller only: requests of others are listed for people who may approve, on the page';
+const OWN = 'this caller only; people who may approve see the requests of others on the page';
 
 export default defineOperation({
   id: 'svc/list-approvals-v1',
   title: 'List requests for approval',
-  about: 'Changes that this caller asked for and a person has to approve, newest first. Nothing can be approved here.',
+  about:
+    'Lists changes that this caller asked for and a person has to approve, newest first. They cannot be approved here.',
   run: 'POST',
   effect: 'read',
 

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/withdraw-approval-v1',
   title: 'Withdraw a request for approval',
-  about: 'Withdraws a request that this caller made and that still waits.',
+  about: 'Withdraws a request of this caller that is still waiting.',
   effect: 'write',
   change: () => [],
   idempotent: false,

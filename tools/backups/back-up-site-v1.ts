@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/back-up-site-v1',
   title: 'Back up sites',
   about:
-    'Backs up files and tables of sites that have the guard; only what changed since the last backup is read. Repeating it goes on with one that was interrupted.',
+    'Backs up the files and tables of sites that have the guard, reading only what changed since the last backup. Repeat it to resume an interrupted backup.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
   change: 'refresh',
@@ -26,7 +26,7 @@ export default defineOperation({
     z.object({
       ...queuedFields(),
       ...continuedFields(),
-      backup_id: z.string().optional().describe('Of one site.'),
+      backup_id: z.string().optional().describe('If one site was named.'),
       backups: z.array(backedUp()).optional(),
       errors: z.array(siteError()),
       total_errors: z.number().int(),

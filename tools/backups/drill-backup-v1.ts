@@ -8,7 +8,7 @@ export default defineOperation({
   id: 'svc/drill-backup-v1',
   title: 'Restore a backup on trial',
   about:
-    'Restores a backup away from the site, confined, and compares the copy with what was recorded of the site. The site is not contacted.',
+    'Restores a backup to a confined copy, away from the site, and compares it with what was recorded about the site. The site is not contacted.',
   effect: 'write',
   change: 'refresh',
   idempotent: true,
@@ -16,7 +16,7 @@ export default defineOperation({
   input: () =>
     z.object({
       backup_id: backupId().optional(),
-      site_id_or_domain: integerOrText().optional().describe('Or a site: its newest backup.'),
+      site_id_or_domain: integerOrText().optional().describe('Or a site, for its newest backup.'),
     }),
 
   output: drillResult,

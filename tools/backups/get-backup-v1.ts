@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-backup-v1',
   title: 'Read a backup',
-  about: 'What is in a backup: folders, tables, what was left out or changed while it was read.',
+  about: 'Shows what a backup contains: folders, tables, what was left out, and what changed while it was read.',
   run: 'POST',
   effect: 'read',
   live: true,

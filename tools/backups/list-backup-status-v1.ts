@@ -7,7 +7,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-backup-status-v1',
   title: 'List backup status',
-  about: 'Sites with newest backup, failures, proof and next turn; or those that lack one of them.',
+  about:
+    'Lists sites with their newest backup, failures, proof and next backup, or only the sites that lack something.',
   run: 'GET',
   effect: 'read',
 

@@ -8,14 +8,14 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-backups-v1',
   title: 'List backups',
-  about: 'Backups of sites, newest first: when, how much, how consistent, and whether they were verified or proven.',
+  about: 'Lists backups, newest first: when, how much, how consistent, and whether they were verified or proven.',
   run: 'GET',
   effect: 'read',
 
   input: () =>
     z.object({
       site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
-      state: backupState().optional().describe('Only these.'),
+      state: backupState().optional().describe('Only in this state.'),
       proven: z.boolean().optional().describe('By a trial restore.'),
       ...paging(50, 200),
     }),

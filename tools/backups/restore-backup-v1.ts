@@ -11,7 +11,7 @@ export default defineOperation({
   id: 'svc/restore-backup-v1',
   title: 'Restore a backup',
   about:
-    'Restores a whole site, a plugin, a table, or files from a backup, and takes it back if the site is worse afterwards. Repeating it completes one that was interrupted.',
+    'Restores a whole site, a plugin, a table or files from a backup, and rolls the restore back if the site is worse afterwards. Repeat it to complete an interrupted restore.',
   effect: 'destroy',
   change: { kind: 'deletions', sites: 1 },
   idempotent: true,

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/schedule-backups-v1',
   title: 'Schedule backups',
-  about: 'Sets how often sites are backed up: the whole fleet, or as an exception one site or those with a tag.',
+  about: 'Sets how often sites are backed up: the whole fleet or, as an exception, a tag or a site.',
   effect: 'write',
   change: 'settings',
   idempotent: true,

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/verify-backup-v1',
   title: 'Verify a backup',
-  about: 'Reads a backup back and compares it with the digests of what the site sent. The site is not contacted.',
+  about: 'Reads a stored backup and compares it with the digests of what the site sent. The site is not contacted.',
   effect: 'write',
   change: 'refresh',
   idempotent: true,
@@ -15,7 +15,7 @@ export default defineOperation({
   input: () =>
     z.object({
       backup_id: backupId(),
-      percent: int(1, 100).default(100).describe('Of the files.'),
+      percent: int(1, 100).default(100).describe('Share of the files to read.'),
     }),
 
   output: verifyResult,

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/add-cost-v1',
   title: 'Create a cost',
-  about: 'Records what is paid or comes in for sites, tags or clients. A subscription needs renewal_type.',
+  about: 'Records a cost or an income for sites, tags or clients. A subscription needs renewal_type.',
   effect: 'write',
   change: 'other',
   idempotent: false,

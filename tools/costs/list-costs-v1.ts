@@ -9,14 +9,14 @@ export default defineOperation({
   id: 'svc/list-costs-v1',
   title: 'List costs',
   about:
-    'Lists costs and income by name; with group_by what all subscriptions cost and bring. For one: get-site-costs-v1, get-client-costs-v1.',
+    'Lists costs and income by name; with group_by, what all subscriptions cost and bring in. For one site or client: get-site-costs-v1, get-client-costs-v1.',
   run: 'GET',
   effect: 'read',
 
   input: () =>
     z.object({
       group_by: z.enum(COST_GROUPS).optional().describe('month = what is due in the next 12.'),
-      losing: bool().default(false).describe('By client or site: costs more than it brings.'),
+      losing: bool().default(false).describe('By client or site: only what costs more than it brings in.'),
       ...paging(20, 100),
     }),
 

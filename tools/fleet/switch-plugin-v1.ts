@@ -51,8 +51,7 @@ export default defineOperation({
         sites.map(({ url }) => siteAddress(url)),
         would_affect?.sites,
       )}?`,
-      total_errors > 0 &&
-        `${counted(total_errors, 'site')} that ${total_errors === 1 ? 'is' : 'are'} named cannot be changed.`,
+      total_errors > 0 && `${counted(total_errors, 'named site')} cannot be changed.`,
     ),
   }),
 

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-site-guard-v1',
   title: "Read a site's guard",
-  about: 'Whether a site has the guard that rolls back updates that break it, and what it can do.',
+  about: 'Tells whether a site has the guard, which rolls back updates that break the site, and what the guard can do.',
   run: 'POST',
   effect: 'read',
   live: true,

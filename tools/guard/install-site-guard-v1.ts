@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/install-site-guard-v1',
   title: 'Install the guard on a site',
-  about: 'Installs or renews the guard, a must-use plugin, on a site: updates that break it are then rolled back.',
+  about: 'Installs or renews the guard on a site: a must-use plugin that rolls back updates that break the site.',
   effect: 'write',
   change: guardChanges,
   idempotent: true,
@@ -15,7 +15,7 @@ export default defineOperation({
   input: () =>
     z.object({
       site_id_or_domain: siteRef(),
-      allow_login: bool().optional().describe('Logins by token; default: unchanged.'),
+      allow_login: bool().optional().describe('Allow logins by token; default: unchanged.'),
       dry_run: bool().default(false).describe('Preview.'),
     }),
 

@@ -7,13 +7,13 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-quarantined-versions-v1',
   title: 'List quarantined versions',
-  about: 'Versions that broke a site, newest first, and whether they are quarantined there or everywhere.',
+  about: 'Lists versions that broke a site, newest first, and whether each is quarantined there or everywhere.',
   run: 'GET',
   effect: 'read',
 
   input: () =>
     z.object({
-      include_lifted: bool().default(false).describe('Also lifted ones.'),
+      include_lifted: bool().default(false).describe('Include lifted ones.'),
       ...paging(50, 200),
     }),
 

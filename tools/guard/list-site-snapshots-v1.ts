@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-site-snapshots-v1',
   title: "List a site's snapshots",
-  about: "Plugin and theme copies kept by a site's guard, newest first. roll-back-v1 goes back to one.",
+  about: "Lists the copies of plugins and themes that a site's guard keeps, newest first. roll-back-v1 restores one.",
   run: 'POST',
   effect: 'read',
   live: true,

@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/add-guidance-v1',
   title: 'Add guidance',
   about:
-    'Records what to watch out for before sites are changed, such as: no shop updates before Monday. Without a site or client: for the whole fleet. What a program adds is unverified until a person confirms it.',
+    'Records what to watch out for before sites are changed, such as "no shop updates before Monday". Without a site or client, it is for the whole fleet. What a program adds is unverified until a person confirms it.',
   effect: 'write',
   change: 'other',
   idempotent: false,
@@ -19,7 +19,7 @@ export default defineOperation({
       text: z.string().trim().min(1).max(500).describe('One or two sentences.'),
       site_id_or_domain: siteRef().optional(),
       client_id_or_email: integerOrText().optional().describe('All sites of this client.'),
-      until: z.string().trim().max(40).optional().describe('ISO 8601; omit for good.'),
+      until: z.string().trim().max(40).optional().describe('ISO 8601; omit for no end.'),
     }),
 
   output: () => guidanceEntry().extend({ note: z.string() }),

@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/decide-guidance-v1',
   title: 'Confirm or remove guidance',
-  about: 'Confirms what a program proposed, or removes an entry. Only for people, in the shell or the page.',
+  about: 'Confirms what a program proposed, or removes an entry. Only for people, in the shell or on the page.',
   effect: 'write',
   change: 'other',
   idempotent: true,

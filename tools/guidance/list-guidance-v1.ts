@@ -9,14 +9,14 @@ export default defineOperation({
   id: 'svc/list-guidance-v1',
   title: 'List guidance',
   about:
-    'Lists what to watch out for before sites are changed: of the fleet, of a client, of a site. Unverified entries were proposed by programs.',
+    'Lists what to watch out for before sites are changed: for the fleet, a client or a site. Unverified entries were proposed by programs.',
   run: 'POST',
   effect: 'read',
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef().optional().describe('All that concerns this site.'),
-      client_id_or_email: integerOrText().optional().describe('Of this client, and of the fleet.'),
+      site_id_or_domain: siteRef().optional().describe('Everything that applies to this site.'),
+      client_id_or_email: integerOrText().optional().describe('For this client and for the fleet.'),
       ...paging(20, 50),
     }),
 

@@ -27,8 +27,10 @@ export default defineOperation({
       site_id: z.number().int(),
       uptime: z
         .object({
-          status: z.enum(['up', 'down', 'pending']).describe('What this check saw; pending = neither: maintenance.'),
-          recorded: z.string().describe('Since then in list-monitors-v1.'),
+          status: z
+            .enum(['up', 'down', 'pending'])
+            .describe('What this check saw; pending = neither, during maintenance.'),
+          recorded: z.string().describe('The state as list-monitors-v1 now shows it.'),
           http_code: z.number().int().describe('0 = no answer.'),
           response_ms: z.number().nullable(),
           message: z.string(),

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-run-v1',
   title: 'Read a run of updates',
-  about: 'Reads what a run of updates did on each site and item, also while it runs.',
+  about: 'Reads what a run of updates did on each site and item, even while it is running.',
   run: 'GET',
   effect: 'read',
 

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-runs-v1',
   title: 'List runs of updates',
-  about: 'Lists who updated what and how it went, newest first, for 180 days.',
+  about: 'Lists who updated what in the last 180 days and how it went, newest first.',
   run: 'GET',
   effect: 'read',
 

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/retry-run-v1',
   title: 'Retry a run of updates',
-  about: 'Applies the updates that failed in a run again, as a new run; not what broke a site or was rolled back.',
+  about: "Applies a run's failed updates again, as a new run, except those that broke a site or were rolled back.",
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   effect: 'write',
   change: { kind: 'updates', sites: 'planned' },

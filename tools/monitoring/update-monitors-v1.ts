@@ -18,14 +18,14 @@ export default defineOperation({
   input: () =>
     z.object({
       site_ids_or_domains: siteRefs('At least one.'),
-      active: bool().optional().describe('Monitored at all.'),
+      active: bool().optional().describe('Whether they are monitored.'),
       interval: interval().optional().describe('Minutes between checks: 1, 5, 10, 15, 30, 45, or whole hours.'),
       timeout: timeout().optional().describe('Seconds a check may take.'),
       maxretries: int(0, MOST_RETRIES).optional().describe('Failed checks before it counts as down.'),
       type: z.enum(MONITOR_TYPES).optional().describe('keyword: a word in the page.'),
-      keyword: monitorKeyword().optional().describe('That word.'),
+      keyword: monitorKeyword().optional().describe('The word to look for.'),
       follow: list(z.enum(SETTINGS)).default([]).describe('These follow the global setting again.'),
-      maintenance_minutes: int(0, 20_160).optional().describe('No checks for so long; 0 ends it.'),
+      maintenance_minutes: int(0, 20_160).optional().describe('Minutes without checks; 0 ends maintenance.'),
       dry_run: dryRun(),
     }),
 

@@ -6,8 +6,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-policies-v1',
-  title: 'List policies of updates',
-  about: 'Lists what is updated automatically, when, and what became of it. People change policies on the page.',
+  title: 'List update policies',
+  about: 'Lists what is updated automatically, when, and with what result. People change policies on the page.',
   run: 'GET',
   effect: 'read',
 

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/preview-policy-v1',
   title: 'Preview a policy',
-  about: 'What a policy would do now, and what it would have begun in the last 30 days. Changes nothing.',
+  about: 'Shows what a policy would do now, and what it would have started in the last 30 days. Changes nothing.',
   run: 'GET',
   effect: 'read',
   live: true,

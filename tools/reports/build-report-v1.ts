@@ -29,9 +29,9 @@ export default defineOperation({
       start_date: date(),
       end_date: date(),
       time_zone: z.string(),
-      totals: z.string().optional().describe('Sums over the sites of this page.'),
+      totals: z.string().optional().describe('Totals for the sites on this page.'),
       not_known: z.array(z.string()),
-      link: z.string().describe('All of these sites.'),
+      link: z.string().describe('One report on all of these sites.'),
       note: z.string(),
       reports: z.array(
         z.object({

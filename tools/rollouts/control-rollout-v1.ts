@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/control-rollout-v1',
   title: 'Control a rollout',
-  about: 'Pauses, resumes or aborts a rollout, or approves its next wave. Sites at work are finished.',
+  about: 'Pauses, resumes or aborts a rollout, or approves its next wave. Sites in progress are finished.',
   effect: 'destroy',
   // Stopping needs no approval.
   change: ({ action }: { action: string }) =>

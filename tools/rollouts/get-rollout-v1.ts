@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-rollout-v1',
   title: 'Read a rollout',
-  about: 'Reads what a rollout did, undid and never touched, and what it waits for.',
+  about: 'Reads what a rollout did, rolled back and never touched, and what it is waiting for.',
   run: 'GET',
   effect: 'read',
 

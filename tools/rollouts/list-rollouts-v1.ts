@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-rollouts-v1',
   title: 'List rollouts',
-  about: 'Lists rollouts of updates, newest first, for 180 days.',
+  about: 'Lists rollouts of the last 180 days, newest first.',
   run: 'GET',
   effect: 'read',
 

@@ -8,7 +8,7 @@ export default defineOperation({
   id: 'svc/plan-updates-v1',
   title: 'Plan updates in waves',
   about: 'Plans updates in waves, with risks and what is left out. Changes nothing.',
-  instructions: 'Show the user the summary, then start-rollout-v1 with plan_id and digest.',
+  instructions: 'Show the user the summary, then call start-rollout-v1 with plan_id and digest.',
   run: 'POST',
   effect: 'read',
   live: true,

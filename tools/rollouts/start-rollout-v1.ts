@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/start-rollout-v1',
   title: 'Start a rollout',
-  about: 'Carries out a plan, wave by wave, in the background. A plan starts once.',
+  about: 'Carries out a plan, wave by wave, in the background. A plan can be started once.',
   effect: 'destroy',
   change: STARTING,
   plan: ({ plan_id, digest }, ctx) => plannedStart(ctx, { plan_id, digest }),
@@ -17,7 +17,7 @@ export default defineOperation({
   input: () =>
     z.object({
       plan_id: token(100).describe('From plan-updates-v1.'),
-      digest: token(100).describe('As the plan showed it.'),
+      digest: token(100).describe('From the plan.'),
       ...confirmation(),
     }),
 
@@ -27,7 +27,7 @@ export default defineOperation({
     text: sentences(
       `Start ${counted(updates, 'update')} on ${counted(sites, 'site')}, in ${counted(waves, 'wave')}?`,
       summary,
-      'It can be paused or aborted; sites at work are finished.',
+      'You can pause or abort it; sites in progress are finished.',
     ),
   }),
 

@@ -17,7 +17,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      change_id: integerOrText().optional().describe('Of an update or snapshot, or an id of get-site-changes-v1.'),
+      change_id: integerOrText().optional().describe('From an update, a snapshot or get-site-changes-v1 (its id).'),
       site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
       type: itemType().optional().describe('What the item is.'),
       slug: slug().optional().describe('Exact slug.'),

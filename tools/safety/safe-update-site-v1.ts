@@ -10,8 +10,9 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/safe-update-site-v1',
   title: 'Update one site safely',
-  about: 'Updates a site item by item, checks it around each, and rolls back what breaks it. Weaker without a guard.',
-  instructions: 'dry_run first: it shows what protects each item.',
+  about:
+    'Updates a site item by item, checks it before and after each, and rolls back what breaks it. Weaker without a guard.',
+  instructions: 'Start with dry_run: it shows what protects each item.',
   effect: 'write',
   change: 'updates',
   idempotent: false,
@@ -25,8 +26,8 @@ export default defineOperation({
       on_suspect: z
         .enum(['keep', 'roll_back'])
         .default('keep')
-        .describe('If pages look different, or other files or data changed.'),
-      least_protection: protection().default('reinstall').describe('Items with less are skipped.'),
+        .describe('What to do if pages look different, or other files or data changed.'),
+      least_protection: protection().default('reinstall').describe('Items with less protection are skipped.'),
       paths: bounded(z.array(token(300)).max(10))
         .default([])
         .describe('More pages to check.'),

@@ -37,7 +37,7 @@ export default defineOperation({
           total_checked: z.number().int(),
           reachable: z.number().int(),
           unreachable: z.number().int(),
-          still_running: z.number().int().optional().describe('Too slow for this call; the job goes on with them.'),
+          still_running: z.number().int().optional().describe('Too slow for this call; the job continues with them.'),
         })
         .optional(),
       errors: z.array(siteError()),

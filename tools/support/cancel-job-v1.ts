@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/cancel-job-v1',
   title: 'Cancel a job or a run',
   about:
-    'Ends a job or a run of updates: sites whose turn has not come are left alone, one in progress may still finish. What was done stays.',
+    'Ends a job or a run of updates. Sites not started are left alone; one in progress may still finish. What was done stays.',
   effect: 'destroy',
   change: 'other',
   idempotent: false,
@@ -17,7 +17,7 @@ export default defineOperation({
   input: () =>
     z.object({
       job_id: jobId().optional(),
-      run_id: token(100).optional().describe('Or a run of updates, of list-runs-v1.'),
+      run_id: token(100).optional().describe('Or a run of updates, from list-runs-v1.'),
       ...confirmation(),
     }),
 
@@ -25,8 +25,8 @@ export default defineOperation({
 
   question: ({ type, total, succeeded, failed, in_progress, not_begun }) => ({
     text: sentences(
-      `End the ${type === 'update' ? 'updates' : `${type} job`}? Of ${counted(total, 'site')} ${succeeded} done, ${failed} failed, ${not_begun.count} not begun: these are left as they are.`,
-      in_progress.count > 0 && `${in_progress.count} at work may still finish.`,
+      `End the ${type === 'update' ? 'updates' : `${type} job`}? Of ${counted(total, 'site')} ${succeeded} done, ${failed} failed, ${not_begun.count} not started: these are left as they are.`,
+      in_progress.count > 0 && `${in_progress.count} in progress may still finish.`,
     ),
   }),
 

@@ -6,9 +6,9 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/diagnose-site-v1',
-  title: 'Say why a site is red',
+  title: 'Find out why a site is red',
   about:
-    'Tells why a site is red and since when, what was changed before, who else has it, and whether it can be rolled back. Reads what is stored: no visit.',
+    'Tells why a site is red and since when, what changed before, which other sites share the problem, and whether it can be rolled back. Reads stored data only.',
   run: 'POST',
   effect: 'read',
 

@@ -11,7 +11,7 @@ export default defineOperation({
   id: 'svc/list-actions-v1',
   title: 'List actions',
   about:
-    'Reads the log of everything done through Sitefleet, newest first: who called what, with which input, and what it did. "sitefleet log verify" proves that none was changed.',
+    'Reads the log of everything done through Sitefleet, newest first: who called what, with which input, and what it did. "sitefleet log verify" proves that no entry was changed.',
   run: 'POST',
   effect: 'read',
 
@@ -26,7 +26,7 @@ export default defineOperation({
       via: listOrOne(z.enum(WAYS_IN)).default([]).describe('Ways in.'),
       contexts: logWords().describe('call, plugin, theme, core, site, client, tag, user, key, …'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
-      details: z.boolean().default(false).describe('All of each entry.'),
+      details: z.boolean().default(false).describe('Every member of each entry.'),
       ...paging(20, 100),
     }),
 

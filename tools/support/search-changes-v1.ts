@@ -32,7 +32,7 @@ export default defineOperation({
       new_role: called().optional().describe('Users who got this role, such as administrator.'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
       via: listOrOne(z.enum(VIAS)).default([]).describe('site = on the site itself.'),
-      group_by: z.enum(['person', 'site', 'kind']).optional().describe('Counts instead.'),
+      group_by: z.enum(['person', 'site', 'kind']).optional().describe('Counts instead of changes.'),
       ...paging(20, 50),
     }),
 
@@ -42,9 +42,9 @@ export default defineOperation({
       until: timestamp(),
       changes: z.array(
         z.object({
-          id: z.number().int().describe('The change_id of undo-change-v1 and roll-back-v1.'),
+          id: z.number().int().describe('The change_id for undo-change-v1 and roll-back-v1.'),
           at: timestamp(),
-          site_id: z.number().int().nullable().optional().describe('null = of no site.'),
+          site_id: z.number().int().nullable().optional().describe('null = not on a site.'),
           url: z.string().nullable().optional(),
           kind: z.string(),
           what: z.string(),
@@ -63,9 +63,9 @@ export default defineOperation({
           }),
         )
         .optional()
-        .describe('Most first.'),
+        .describe('Most changes first.'),
       total_groups: z.number().int().optional(),
-      not_known: z.array(z.string()).optional().describe('What no log tells.'),
+      not_known: z.array(z.string()).optional().describe('What no log records.'),
       kinds: z.array(
         z.object({
           kind: z.string(),
@@ -74,7 +74,7 @@ export default defineOperation({
           failed: z.number().int().optional(),
         }),
       ),
-      more_kinds: z.number().int().optional().describe('Not in kinds.'),
+      more_kinds: z.number().int().optional().describe('Kinds not listed in kinds.'),
       ...paged(),
     }),
 

@@ -34,7 +34,7 @@ export default defineOperation({
           id: count().nullable(),
           name: z.string(),
           change: z.enum(['add', 'remove']),
-          created: z.boolean().optional().describe('false = would be.'),
+          created: z.boolean().optional().describe('false = only planned.'),
         }),
       ),
       changed: z

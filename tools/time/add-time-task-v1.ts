@@ -8,7 +8,7 @@ import { stepTimer } from '../../src/domain/time-tracker/timer.js';
 import { taskView } from '../../src/domain/time-tracker/views.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
-const BOOKED = 'The time is booked. paused: no timer runs; set-timer-v1 goes on or completes it.';
+const BOOKED = 'The time is recorded. paused: no timer is running; set-timer-v1 resumes or completes the task.';
 
 export default defineOperation({
   id: 'svc/add-time-task-v1',

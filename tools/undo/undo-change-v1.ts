@@ -11,7 +11,7 @@ export default defineOperation({
   id: 'svc/undo-change-v1',
   title: 'Undo changes',
   about:
-    'Restores what a change, a call, a run or rollout of updates, or everything since a time replaced. What was changed again since is left alone.',
+    'Restores what was replaced by a change, a call, a run or rollout of updates, or everything since a time. Whatever was changed again since then is left alone.',
   instructions: 'Show the user a dry_run, then send its digest with confirm.',
   effect: 'destroy',
   change: changesByUndo,
@@ -23,16 +23,16 @@ export default defineOperation({
     z.object({
       change_id: integerOrText()
         .optional()
-        .describe('Of list-actions-v1 (a call: all it did) or search-changes-v1, or of an update.'),
-      run_id: token(100).optional().describe('All of a run of updates.'),
-      rollout_id: token(100).optional().describe('All that a rollout did; not while it runs.'),
+        .describe('From list-actions-v1 (a call: all it did), search-changes-v1 or an update.'),
+      run_id: token(100).optional().describe('Everything in a run of updates.'),
+      rollout_id: token(100).optional().describe('Everything a rollout did; not while it is running.'),
       since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),
       until: z.string().trim().max(40).optional().describe('With since; default: now.'),
       by: called().optional().describe('With since: part of the name of who did it.'),
       site_id_or_domain: siteRef().optional().describe('With since: on this site.'),
-      exclude_action_ids: list(int(1)).default([]).describe('With since, or of a call: left alone.'),
-      page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: 20 of each list.'),
-      digest: token(64).optional().describe('Of the preview; refused if the plan differs by now.'),
+      exclude_action_ids: list(int(1)).default([]).describe('With since or a call: entries to leave alone.'),
+      page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: pages of 20 per list.'),
+      digest: token(64).optional().describe('From the preview; refused if the plan has changed since.'),
       ...confirmation(),
     }),
 
@@ -48,7 +48,7 @@ export default defineOperation({
             [name ?? slug ?? site_url ?? kind, `${field} ${now} to ${back_to}`].map(siteWord).join(': '),
           )
           .join('; ')}${total_undo > 3 ? '; …' : '.'}`,
-      total_by_others > 0 && `Of them, ${total_by_others} were made by others.`,
+      total_by_others > 0 && `Others made ${total_by_others} of them.`,
       total_errors > 0 &&
         `${total_errors} ${total_errors === 1 ? 'is' : 'are'} left as ${total_errors === 1 ? 'it is' : 'they are'}.`,
     ),

@@ -29,7 +29,7 @@ export default defineOperation({
       slug: z.string(),
       version: z.string().nullable().describe('null = every version.'),
       until: timestamp().nullable(),
-      offers_ignored: z.number().int().describe('Offers of it now ignored.'),
+      offers_ignored: z.number().int().describe('How many offers of it are now ignored.'),
     }),
 
   handle: (change, ctx) => setIgnoredEverywhere(ctx, change),

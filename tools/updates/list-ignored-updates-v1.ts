@@ -7,14 +7,14 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-ignored-updates-v1',
   title: 'List ignored updates',
-  about: 'Lists ignored updates per site; an entry for all sites appears once per site, or once in all.',
+  about: 'Lists ignored updates per site; an entry for all sites appears once per site, or only once.',
   run: 'GET',
   effect: 'read',
 
   input: () =>
     z.object({
       ...paging(50, 200),
-      per_site: bool().default(true).describe('false: an entry for all sites once, with site_id 0.'),
+      per_site: bool().default(true).describe('false = an entry for all sites appears once, with site_id 0.'),
     }),
 
   output: () =>

@@ -25,7 +25,7 @@ export default defineOperation({
       old_version: z.string(),
       new_version: z.string(),
       ...changeFields(),
-      errors: z.array(updateError()).optional().describe('What has been wrong with the site since.'),
+      errors: z.array(updateError()).optional().describe('What is wrong with the site since the update.'),
       ...aboutUpdates(),
       ...continuedFields(),
     }),

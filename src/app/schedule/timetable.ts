@@ -190,20 +190,20 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'site-backups',
-    about: 'Backs up the sites whose turn it is, two at a time.',
+    about: 'Backs up the sites that are due, two at a time.',
     pattern: TURNS.site_backups,
     ofItsOwn: true,
     run: runBackupTurns,
   },
   {
     name: 'prune-backups',
-    about: 'Removes backups of sites past their time, and what no other one needs.',
+    about: 'Removes expired backups of sites, and data that no other backup needs.',
     pattern: '0 10 4 * * *',
     run: pruneBackups,
   },
   {
     name: 'drills',
-    about: 'Restores the newest backup of each site on trial once a month, one at a time.',
+    about: 'Restores the newest backup of each site on trial, once a month and one at a time.',
     pattern: '20 */5 * * * *',
     ofItsOwn: true,
     run: drillByClock,

@@ -2,13 +2,13 @@
 
 import type { ActionRow } from '../../store/action-log/action-log.js';
 
-export const UNDONE = 'It is undone already.';
+export const UNDONE = 'It has already been undone.';
 export const GONE = 'What was deleted is gone.';
-export const NO_IMAGE = 'What it was before is not in the log.';
-export const NO_CHANGE = 'It was so before: nothing changed.';
+export const NO_IMAGE = 'The log does not say what it was before.';
+export const NO_CHANGE = 'Nothing changed: it was already so.';
 export const NOT_DONE = 'It was not done, so there is nothing to undo.';
 const ONLY_A_PERSON = 'a person does so on the page.';
-const again = (how: string) => `What it was before is not in the log: ${how}`;
+const again = (how: string) => `The log does not say what it was before: ${how}`;
 
 /** By what an action acted on, or any that acts so, and by its name. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -18,15 +18,15 @@ const REASONS: Readonly<Record<string, string>> = {
   'site deleted': 'The record of a site that was removed is gone: add it again with add-site-v1.',
   'site reconnected': 'disconnect-site-v1 ends the connection.',
   'site connection-renewed': 'The earlier keys of a connection are not restored.',
-  'site sessions-destroyed': 'Sessions that were ended stay so: people log in again.',
-  'site admin-login': 'A login that was issued ends on its own.',
+  'site sessions-destroyed': 'Sessions that were ended stay ended: people log in again.',
+  'site admin-login': 'A login that was issued expires on its own.',
   'site guard-installed': 'remove-site-guard-v1 removes the guard.',
   'site guard-renewed': 'An older version of a guard is not restored.',
   'site guard-removed': 'install-site-guard-v1 installs the guard again.',
   'site backed-up': 'A backup changes nothing on the site.',
   'site backup-exported': 'An export changes nothing on the site.',
   'site restored': 'What a restore replaced is gone: restore a later backup with restore-backup-v1.',
-  'site restore-taken-back': 'It was taken back: nothing is left of it.',
+  'site restore-taken-back': 'It was rolled back: nothing is left of it.',
   'plugin installed': 'delete-site-plugins-v1 removes the plugin.',
   'theme installed': 'delete-site-themes-v1 removes the theme.',
   'monitor updated': 'Maintenance is not restored: set or end it with the monitor.',
@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'record added': 'Delete the records of this segment to remove it.',
   'incident acknowledged': 'acknowledge-incident-v1 with acknowledged false removes the mark.',
   'incident acknowledgement-withdrawn': 'acknowledge-incident-v1 sets the mark again.',
-  'matter *': 'What was set aside under Now is set back there.',
+  'matter *': 'Bring it back under Now, where it was set aside.',
   'cost added': 'delete-cost-v1 removes it.',
   'cost updated': again('update-cost-v1 changes it.'),
   'cost deleted': 'What was deleted is gone: add-cost-v1 adds it again.',
@@ -48,15 +48,15 @@ const REASONS: Readonly<Record<string, string>> = {
   'guidance added': `To remove it: ${ONLY_A_PERSON}`,
   'guidance confirmed': `To remove it: ${ONLY_A_PERSON}`,
   'guidance removed': 'add-guidance-v1 adds it again.',
-  'approval asked': 'The request ends on its own, or when a person refuses it.',
-  'approval approved': 'An approval holds for one call, and ends on its own.',
+  'approval asked': 'The request expires on its own, or ends when a person refuses it.',
+  'approval approved': 'An approval is for one call, and expires on its own.',
   'approval refused': 'A refusal stays: the same call may ask again.',
-  'approval used': 'An approval holds for one call, and was used.',
+  'approval used': 'An approval is for one call, and this one was used.',
   'key *': `Keys are not restored: ${ONLY_A_PERSON}`,
   'user *': `Users are not restored: ${ONLY_A_PERSON}`,
   'policy *': `Policies are not restored: ${ONLY_A_PERSON}`,
-  'rollout *': 'The course of a rollout stays: pause, resume or abort it.',
-  'job cancelled': 'A job that was cancelled does not go on: make the call again.',
+  'rollout *': 'The course of a rollout cannot be undone: pause, resume or abort it.',
+  'job cancelled': 'A cancelled job does not resume: make the call again.',
   'client updated': again('update-client-v1 changes it.'),
   deleted: GONE,
   'rolled-back':

@@ -33,10 +33,14 @@ let asked = 0;
  */
 export async function verifyLog(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
   if (asked > MOST_WAITING)
-    throw new ServiceError('svc_rest_too_many_requests', 'The log is being verified, and others wait for theirs.', {
-      advice: 'Try again later, or run "sitefleet log verify".',
-      data: { retry_after: 30 },
-    });
+    throw new ServiceError(
+      'svc_rest_too_many_requests',
+      'The log is already being verified, and other callers are waiting.',
+      {
+        advice: 'Try again later, or run "sitefleet log verify".',
+        data: { retry_after: 30 },
+      },
+    );
   asked++;
   try {
     return await oneAtATime.run(() => verifyUnpruned(ctx, expected));
@@ -84,7 +88,7 @@ async function verifyOnce(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
   if (found || expected === undefined) return verdict(null, null, rows, last);
   const problem =
     expected.id > pruned_through
-      ? `Row ${expected.id} is not, or not any more, the one with the hash ${expected.hash}.`
+      ? `Row ${expected.id} is not, or is no longer, the one with the hash ${expected.hash}.`
       : `Row ${expected.id} was pruned: it cannot be compared.`;
   return verdict(problem, expected.id, rows, last);
 }

@@ -82,7 +82,7 @@ export function chatPost(
 function wordsFor(alerts: readonly MailedAlert[], { page, zone, test }: MessageOptions): Words {
   const messages = alerts.map((alert) => ({
     ...wordsOf(alert, zone),
-    label: alert.kind === 'approval.asked' ? 'Look at the request' : 'Open the site',
+    label: alert.kind === 'approval.asked' ? 'View the request' : 'Open the site',
     tone: toneOf(alert.kind),
     at: alert.at,
   }));

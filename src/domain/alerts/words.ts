@@ -114,9 +114,9 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
     case 'site.http_check_failed':
       return afterUpdate(what, facts, say('items'));
     case 'update.broke_site':
-      return `${what} is broken since ${say('item')} was updated to ${say('new_version')}, and nothing that could be rolled back has helped. ${say('findings')}`.trim();
+      return `${what} has been broken since ${say('item')} was updated to ${say('new_version')}, and nothing that could be rolled back has helped. ${say('findings')}`.trim();
     case 'update.suspect':
-      return `${what} may have a problem since ${say('item')} was updated to ${say('new_version')}, which was kept. ${say('findings')}`.trim();
+      return `${what} may have had a problem since ${say('item')} was updated to ${say('new_version')}, which was kept. ${say('findings')}`.trim();
     case 'vulnerability.found': {
       const more = Number(facts.count) - 1;
       const rest = more < 1 ? '' : more === 1 ? ' One more is known.' : ` ${more} more are known.`;

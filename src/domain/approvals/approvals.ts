@@ -113,7 +113,7 @@ function approvalView(row: ApprovalRow) {
 }
 
 function startedByOthers({ started }: Pick<ApprovalRow, 'started'>): string {
-  return `Somebody else started the plan meanwhile: ${started}.`;
+  return `Somebody else has started the plan: ${started}.`;
 }
 
 function detailed(ctx: Ctx, row: ApprovalRow) {
@@ -131,7 +131,7 @@ function notFound(id: string): ServiceError {
 }
 
 function notOwn(): ServiceError {
-  return new ServiceError('svc_rest_insufficient_permission', 'Only who asked for it can withdraw a request.', {
+  return new ServiceError('svc_rest_insufficient_permission', 'Only the caller that made a request can withdraw it.', {
     field: 'approval_id',
     advice: 'Refuse it instead.',
   });
@@ -140,7 +140,7 @@ function notOwn(): ServiceError {
 function ownRequest(): ServiceError {
   return new ServiceError(
     'svc_rest_insufficient_permission',
-    'Nobody can decide a request of their own login or key.',
+    'Nobody can decide a request made with their own login or key.',
     {
       field: 'approval_id',
       advice: 'Let another person do it, or give programs an API key of their own instead of a password.',

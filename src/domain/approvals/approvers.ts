@@ -1,4 +1,4 @@
-/** Who may approve: people, and keys that no assistant holds. */
+/** Decides who may approve: people, and keys that no assistant has used. */
 
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
@@ -25,14 +25,14 @@ async function whyNot({ actor, store }: Who): Promise<string | null> {
   if (!rights.includes('approve')) return 'This caller lacks the approve permission.';
   if (type === 'local' && via === 'cli') return null;
   // Over MCP and the run endpoint callers are programs, whatever they carry.
-  if (via !== 'rest' || id === null) return 'Nothing can be approved over this way in.';
+  if (via !== 'rest' || id === null) return 'Nothing can be approved through this way in.';
   if (type === 'user' && actor.session !== true)
     return 'A password sent by a program cannot approve: log in on the page.';
   if (type !== 'user' && type !== 'key') return 'This login cannot approve.';
   const { users, keys } = store;
   if (await (type === 'user' ? users : keys).isAssistants(id))
     return type === 'user'
-      ? 'An assistant has logged in with the password of this user, or may have, so it cannot approve until somebody else sets another one.'
+      ? 'An assistant has logged in with the password of this user, or may have, so this user cannot approve until somebody else sets a new one.'
       : 'An assistant has used this key over MCP, so it can never approve.';
   return null;
 }

@@ -1,4 +1,4 @@
-/** Which sites a change covers, before it is made. */
+/** Finds which sites a change would affect, before it is made. */
 
 import type { Change, ChangeKind } from '../../../schemas/approval.js';
 import { ServiceError } from '../../runtime/errors.js';

@@ -1,5 +1,5 @@
 /**
- * Lets a change happen, makes it wait for a person, or refuses it. An approval holds for one call: of the credential that
+ * Lets a change happen, makes it wait for a person, or refuses it. An approval is for one call: of the credential that
  * asked, with this input, while it would do what was shown; it is used up before the work begins.
  */
 
@@ -44,7 +44,7 @@ export async function approvedChange<T>(ctx: Ctx, call: AskedChange, work: () =>
   return recordedCall(ctx, call.input, () => ask(ctx, { ...request, latest }));
 }
 
-const STILL = 'It still waits for a person.';
+const STILL = 'It is still waiting for a person.';
 
 /** The request, decided by what its caller's program says that a person answered to exactly this one. */
 async function answered(ctx: Ctx, request: ApprovalRow | undefined): Promise<ApprovalRow | undefined> {
@@ -59,7 +59,7 @@ async function answered(ctx: Ctx, request: ApprovalRow | undefined): Promise<App
   return ctx.store.approvals.find(request.id, ctx.clock.now());
 }
 
-const UNPROVEN = 'Answered in the assistant. That a person did so is what its program says; it cannot be checked.';
+const UNPROVEN = 'Answered in the assistant. Its program says that a person did so; this cannot be checked.';
 
 /** Decides a request. False if it does not wait any more. */
 export function storeDecision(
@@ -186,11 +186,11 @@ export async function foretold(ctx: Ctx, call: AskedChange): Promise<string | nu
 function foretoldOf(ctx: Ctx, { asked, because, latest }: Needed): string | null {
   const same = latest?.plan_digest === asked.plan_digest ? latest : undefined;
   if (same?.state === 'approved') return null;
-  if (same?.state === 'waiting') return `Request ${same.id} for exactly this waits for a person already.`;
+  if (same?.state === 'waiting') return `Request ${same.id}, for exactly this, is already waiting for a person.`;
   if (latest?.state === 'refused' && ctx.clock.now() < latest.expires_at) return refused(latest).message;
   const { kind, sites } = asked;
   const on = sites === null || sites === 0 ? '' : ` on ${sites} ${sites === 1 ? 'site' : 'sites'}`;
-  return `A person has to approve this${on}, by ${ruleWords({ kind, because })}: the call makes a request and changes nothing; approved, it runs when it is repeated.`;
+  return `A person has to approve this${on}, under ${ruleWords({ kind, because })}: the call makes a request and changes nothing; once that is approved, the call runs when it is repeated.`;
 }
 
 interface Rule {
@@ -222,7 +222,7 @@ async function ask(ctx: Ctx, request: Needed): Promise<never> {
       : undefined;
   if (!(await addRequest(ctx, id, asked, open))) {
     const other = await approvals.latest(asked, asked.asked_at);
-    throw required(ctx, request, other?.id ?? id, 'It waits for a person.');
+    throw required(ctx, request, other?.id ?? id, 'It is waiting for a person.');
   }
   await approvals.prune(asked.asked_at - KEPT_MS);
   throw required(ctx, request, id, whyAsked(latest));
@@ -257,7 +257,7 @@ function whyAsked(latest: ApprovalRow | undefined): string {
     case 'used':
       return `The approval of request ${latest.id} was used for an earlier call.`;
     default:
-      return 'It waits for a person now.';
+      return 'It is now waiting for a person.';
   }
 }
 
@@ -285,9 +285,9 @@ function required(ctx: Ctx, { asked, because }: Needed, id: string, state: strin
   const { kind, sites, title, input, plan, expires_at, in_assistant } = asked;
   return new ServiceError(
     'svc_approval_required',
-    `This change needs the approval of a person: so says ${ruleWords({ kind, because })}. ${state} Nothing changed.`,
+    `This change needs the approval of a person, under ${ruleWords({ kind, because })}. ${state} Nothing changed.`,
     {
-      advice: `Tell the user: request ${id} waits at ${pageUrl(ctx)} for somebody with the right to approve, or for "sitefleet approvals approve ${id}". Once it is approved, repeat this call unchanged: it runs once.`,
+      advice: `Tell the user: request ${id} is waiting at ${pageUrl(ctx)} for somebody with the right to approve, or for "sitefleet approvals approve ${id}". Once it is approved, repeat this call unchanged: it runs once.`,
       data: {
         approval_id: id,
         approve_at: pageUrl(ctx),
@@ -332,7 +332,7 @@ function refused({ id, decided_by, note, expires_at }: ApprovalRow): ServiceErro
 function never({ kind, because }: Rule): ServiceError {
   return new ServiceError(
     'svc_change_not_allowed',
-    `By ${ruleWords({ kind, because })}, this caller may make no such change. Nothing changed.`,
+    `Under ${ruleWords({ kind, because })}, this caller may not make this change. Nothing changed.`,
     {
       advice: 'A person with the right to approve can make it on the page, or change the rules.',
       data: { kind },
@@ -343,7 +343,7 @@ function never({ kind, because }: Rule): ServiceError {
 function tooMany(): ServiceError {
   return new ServiceError(
     'svc_rest_conflict',
-    `${MOST_WAITING} requests of this caller wait already. Nothing changed.`,
+    `This caller already has ${MOST_WAITING} waiting requests. Nothing changed.`,
     {
       advice: 'Let a person decide those first.',
     },
@@ -353,9 +353,9 @@ function tooMany(): ServiceError {
 function tooOften(): ServiceError {
   return new ServiceError(
     'svc_rest_conflict',
-    `Within a day this caller has made ${MOST_UNDECIDED} requests that it withdrew or replaced, or that wait. Nothing changed.`,
+    `Within a day this caller has made ${MOST_UNDECIDED} requests that it withdrew or replaced, or that are still waiting. Nothing changed.`,
     {
-      advice: 'Let a person decide those that wait, and ask only for what is wanted.',
+      advice: 'Let a person decide the waiting ones, and ask only for what is wanted.',
     },
   );
 }

@@ -1,4 +1,4 @@
-/** The rules of approvals: which changes happen at once, which have to be asked for, and which never happen. */
+/** The approval rules: which changes happen at once, which a person has to approve, and which never happen. */
 
 import {
   type Change,

@@ -1,4 +1,4 @@
-/** What a person who approves is shown of a change: its plan, or the sites it names. */
+/** What the person who decides a request is shown of the change: its plan, or the sites it names. */
 
 import { cut } from '../../../schemas/text.js';
 import type { Named } from './extent.js';

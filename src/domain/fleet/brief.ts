@@ -38,7 +38,7 @@ const GUIDANCE = 3;
 /** Maximum number of cases listed per matter. */
 const CASES = 4;
 /** Said where examples are left out: counts are always whole. */
-const CUT = 'Fewer examples are named, so that it stays small; the counts are whole, and next has all.';
+const CUT = 'Fewer examples are named, to keep it small; the counts are complete, and next shows all.';
 /** Of each policy one waits at most, and there are far fewer policies. */
 const MOST_PLANS = 100;
 /** Maximum text of a case, in estimated tokens. */
@@ -116,13 +116,13 @@ async function waitingMatters(ctx: Ctx): Promise<Brief['needs_attention']> {
     short(`${id}: ${title}${sites === null || sites === 0 ? '' : ` on ${sites} sites`}`);
   const matters = [
     {
-      matter: `${own ? 'requests of this caller' : 'requests'} wait for a person's approval`,
+      matter: `${own ? 'requests of this caller' : 'requests'} waiting for a person's approval`,
       count,
       first: items.map(({ approval_id: id, ...item }) => words({ ...item, id })),
       next: 'svc-list-approvals-v1 {"states":["waiting"]}',
     },
     {
-      matter: "plans of policies wait for a person's approval",
+      matter: "plans of policies waiting for a person's approval",
       count: plans.length,
       first: plans.slice(0, CASES).map(words),
       next: 'svc-list-policies-v1 {}',
@@ -155,7 +155,7 @@ async function missedBackups(ctx: Ctx): Promise<Brief['needs_attention']> {
     since === null ? 'without the guard' : `failing since ${UTC_TIMES.day(since)}`;
   return [
     {
-      matter: 'not backed up, though the schedule has it',
+      matter: 'not backed up, although scheduled',
       count: total,
       first: rows.map(({ url, failing_since }) => short(`${siteAddress(url)} ${why(failing_since)}`)),
       next: 'svc-list-backup-status-v1',

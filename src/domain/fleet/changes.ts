@@ -81,7 +81,7 @@ async function notKnown(ctx: Ctx, query: ChangeQuery): Promise<{ not_known?: str
   const at = (ms: number | null) => isoTime(Math.ceil(ms ?? 0));
   const of = (n: number) => `${n} of ${sites} ${sites === 1 ? 'site' : 'sites'}`;
   const said = [
-    ...(without === 0 ? [] : [`${of(without)} told no log of what is changed on them, so that is unknown.`]),
+    ...(without === 0 ? [] : [`${of(without)} reported no log of what is changed on them, so that is unknown.`]),
     ...(later === 0
       ? []
       : [

@@ -76,7 +76,7 @@ export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
 
 /** What a person can do where nothing here tells why. */
 const WITHOUT_CAUSE =
-  "Look into PHP's error log on the site's server, or ask its host. list-incidents-v1 has earlier outages; acknowledge-incident-v1 says that somebody works on it.";
+  "Look into PHP's error log on the site's server, or ask its host. list-incidents-v1 has earlier outages; acknowledge-incident-v1 tells others that somebody is working on it.";
 
 /** What does not tell its own cause, as an expiry or a suspension does. */
 const CAUSED: ReadonlySet<SiteFinding['matter']> = new Set(['connection', 'uptime', 'incident', 'front_page']);
@@ -99,7 +99,7 @@ async function causeNotKnown(
   const before = changes.length === 0 ? 'no change is stored' : 'no change to code is stored in the hour before it';
   const looked =
     since === null
-      ? 'since when it is so is not known, so no change can be held against it'
+      ? 'when it began is unknown, so it cannot be linked to a change'
       : `${before}, of what this server did and of the log of the site as of its last sync`;
   const guard = await ctx.store.guards.find(site.id);
   const errors =
@@ -113,7 +113,7 @@ async function causeNotKnown(
   return [
     `cause: none is known: ${looked}`,
     `PHP errors: ${errors}; the error logs of the site are not read`,
-    `what was changed on the site itself lately: ${synced}`,
+    `what was changed on the site itself recently: ${synced}`,
   ];
 }
 
@@ -251,7 +251,7 @@ async function changedMonitor(
 
 function ofMonitor({ keyword }: Missed, { view }: Suspect): string {
   const expected = keyword === null ? 'What its monitor expects' : `The keyword "${cleanLine(keyword, SHORT)}"`;
-  return `${expected} was found by no check since the monitor was changed on ${view?.at}: change it with update-monitors-v1, or take that back with undo-change-v1, unless it was on the page before.`;
+  return `${expected} has not been found by any check since the monitor was changed on ${view?.at}: change it with update-monitors-v1, or undo that change with undo-change-v1, unless it was on the page before.`;
 }
 
 /** The same with its record, if it was made under protection. */
@@ -316,7 +316,7 @@ function rollBackOf(site: TaggedSite, suspect: Suspect | null, changes: readonly
     (row) => row.action === 'rolled-back' && row.code === '' && row.kind === kind && row.slug === slug,
   );
   if (back !== undefined && back.new_value === old_version)
-    return not(`It was rolled back already, on ${isoTime(Math.round(back.at))}.`);
+    return not(`It was already rolled back, on ${isoTime(Math.round(back.at))}.`);
   const here = { site_id_or_domain: site.id };
   if (kind === 'plugin' && action === 'activated' && slug !== '')
     return {
@@ -339,7 +339,7 @@ function rollBackOf(site: TaggedSite, suspect: Suspect | null, changes: readonly
 }
 
 const WATCHED =
-  'It is watched for a day: what its guard records, and a look of this server meets too, is rolled back automatically.';
+  'It is watched for a day: a failure that its guard records, and that a check by this server confirms, is rolled back automatically.';
 
 /** Whether it is possible, and why. */
 const ROLL_BACK: Readonly<Record<ChangeRow['protection'], readonly [boolean | null, string]>> = {

@@ -132,7 +132,11 @@ async function uptimeOf(ctx: Ctx, siteId: number): Promise<Uptime> {
   }
   if (row.status === UP) return { findings: [of('ok', `Up. ${answer}`)], http_status: null, missed: null };
   if (row.status !== DOWN)
-    return { findings: [of('unknown', `A check failed and is repeated. ${answer}`)], http_status: null, missed: null };
+    return {
+      findings: [of('unknown', `A check failed and is being repeated. ${answer}`)],
+      http_status: null,
+      missed: null,
+    };
   const since = incident === undefined ? null : Date.parse(incident.started_at_iso);
   const seen =
     incident?.acknowledged_at == null
@@ -220,8 +224,8 @@ async function vulnerabilitiesOf(ctx: Ctx, siteId: number): Promise<{ findings: 
   if (found.vulnerable_sites === null)
     return { findings: of('unknown', 'No vulnerability feed was read.'), grave: false };
   if (total === 0 && found.unknown_sites > 0)
-    return { findings: of('unknown', 'What is installed was not compared yet.'), grave: false };
-  if (total === 0) return { findings: of('ok', 'None is known of what is installed.'), grave: false };
+    return { findings: of('unknown', 'What is installed has not been compared yet.'), grave: false };
+  if (total === 0) return { findings: of('ok', 'None is known in what is installed.'), grave: false };
   const counts = Object.entries(by_severity).filter(([, n]) => n > 0);
   const named = found.vulnerabilities.map(({ name, versions }) => [name, versions[0] ?? ''].map(siteWord).join(' '));
   const more = total > named.length ? ` and ${total - named.length} more` : '';
@@ -253,7 +257,7 @@ function phpFindings(version: string, now: number): SiteFinding[] {
   const release = /^\d+\.\d+/.exec(version)?.[0] ?? '';
   const end = PHP_ENDS[release];
   if (end === undefined || Date.parse(end) + DAY_MS > now) return [];
-  const seen = `PHP ${siteWord(version)} gets no security fixes since ${end}.`;
+  const seen = `PHP ${siteWord(version)} has had no security fixes since ${end}.`;
   return [{ matter: 'php', state: 'suspect', seen, since: null, looked_at: null }];
 }
 

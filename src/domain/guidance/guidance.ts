@@ -59,12 +59,12 @@ export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View 
   const now = ctx.clock.now();
   const until = input.until === undefined ? null : Date.parse(input.until);
   if (until !== null && !(until > now))
-    throw invalid('until', 'until is no time in the future, such as 2030-05-01T08:00:00Z');
+    throw invalid('until', 'until is not a time in the future, such as 2030-05-01T08:00:00Z');
   const confirmed_by = isPerson(ctx.actor) ? ctx.actor.name : null;
   const { all, unverified } = await ctx.store.guidance.count(now);
-  if (all >= MOST) throw invalid('text', `${MOST} entries hold already`);
+  if (all >= MOST) throw invalid('text', `there are already ${MOST} entries`);
   if (confirmed_by === null && unverified >= MOST_UNVERIFIED)
-    throw invalid('text', `${MOST_UNVERIFIED} entries wait already for a person to confirm or remove them`);
+    throw invalid('text', `${MOST_UNVERIFIED} entries are already waiting for a person to confirm or remove them`);
   const ofSite = site === undefined ? null : await getSite(ctx, site);
   const ofClient = client === undefined ? null : await findClient(ctx, client);
   const row = {
@@ -80,7 +80,7 @@ export async function addGuidance(ctx: Ctx, input: GuidanceInput): Promise<View 
 }
 
 const HOLDS_NOTHING =
-  'It is shown with plans and previews of changes, and holds no update back: leave an update out by exclude_slugs, or ignore it.';
+  'It is shown with plans and previews of changes, and does not stop any update: leave an update out with exclude_slugs, or ignore it.';
 const UNCONFIRMED = 'It is marked as unverified until a person confirms it on the page.';
 
 /** Confirms or removes one. Throws `svc_permission_denied` for who is no person, and `svc_invalid_input`. */
@@ -147,7 +147,7 @@ function lineOf({ site_id, client_id, text, author, until, confirmed_by }: Guida
   const ends = until === null ? '' : `until ${isoTime(until)}`;
   const [by, said] = [siteWord(author), `"${text.replaceAll('"', "'")}"`];
   // First, as lines may be cut.
-  if (confirmed_by === null) return `Unverified, proposed by ${by}, of ${of}: ${said}${ends && ` (${ends})`}`;
+  if (confirmed_by === null) return `Unverified, proposed by ${by}, for ${of}: ${said}${ends && ` (${ends})`}`;
   return `${of.charAt(0).toUpperCase()}${of.slice(1)}: ${said} (by ${by}${ends && `, ${ends}`})`;
 }
 

@@ -99,7 +99,7 @@ export async function checkDomain(ctx: Ctx, site: { id: number; url: string }): 
   if (outcome.outcome === 'failed' || outcome.outcome === 'rate_limited') {
     const limited = outcome.outcome === 'rate_limited';
     throw new ServiceError('svc_domain_lookup_failed', outcome.message, {
-      advice: 'The previous data is kept, and the domain is looked up again later.',
+      advice: 'The previous data is kept, and the domain will be looked up again later.',
       data: {
         site_id: site.id,
         domain_name: name,

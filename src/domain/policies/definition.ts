@@ -1,4 +1,4 @@
-/** What policies are set to, as it is stored, and in words. */
+/** The definition of a policy (its filters, waves, window and schedule): how it is stored, and a sentence that describes it. */
 
 import { policyDefinition, type policyFields } from '../../../schemas/policy.js';
 import type { z } from '../../../schemas/zod.js';
@@ -36,7 +36,7 @@ const NAMED = 3;
 
 /** `the tag "Shops" or the tag "Blogs"`. */
 function ownersWords(ids: readonly number[], noun: 'tag' | 'client', names: ReadonlyMap<number, string>): string {
-  const named = ids.slice(0, NAMED).map((id) => JSON.stringify(names.get(id) ?? `${noun} ${id}, which is deleted`));
+  const named = ids.slice(0, NAMED).map((id) => JSON.stringify(names.get(id) ?? `${noun} ${id}, which was deleted`));
   const more = ids.length > NAMED ? [`${ids.length - NAMED} more`] : [];
   return `the ${noun} ${[...named, ...more].join(' or ')}`;
 }
@@ -86,11 +86,11 @@ export function definitionWords(definition: Definition, names: OwnerNames): stri
     only_vulnerable ? ' that fix known vulnerabilities' : '',
     slugs.length === 0 ? '' : `, only ${slugs.join(', ')}`,
     exclude_slugs.length === 0 ? '' : `, except ${exclude_slugs.join(', ')}`,
-    age === 0 ? '' : `, ${age} ${age === 1 ? 'day' : 'days'} after they were first on offer`,
+    age === 0 ? '' : `, ${age} ${age === 1 ? 'day' : 'days'} after they were first offered`,
     age > 0 && vulnerable_at_once ? ' or at once if they fix a known vulnerability' : '',
   ].join('');
   const first = waves.canary_choice === undefined ? '' : ` First on ${CANARIES[waves.canary_choice]}.`;
-  const when = window === null ? '' : ` Sites are changed from ${window.from} to ${window.to} of their own time only.`;
+  const when = window === null ? '' : ` Sites are changed from ${window.from} to ${window.to} in their own time only.`;
   const who = approval === 'auto' ? 'started at once' : 'started once a person has approved it';
   return `${what}, on ${sitesWords(definition, names)}. Planned ${daysWords(schedule)} at ${schedule.at}, and ${who}.${first}${when}`;
 }

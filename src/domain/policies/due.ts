@@ -1,4 +1,4 @@
-/** When a policy is due, by the wall clock of a zone. Pure. */
+/** Computes when a policy is due, by the wall clock of a time zone. Pure. */
 
 import { minutesOf } from '../../runtime/time-of-day.js';
 import { momentOf, wallOf } from '../../runtime/time-zones.js';

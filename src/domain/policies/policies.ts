@@ -39,7 +39,7 @@ export async function knownPolicy(ctx: Ctx, id: number): Promise<PolicyRow> {
 async function ownPolicy(ctx: Ctx, id: number): Promise<PolicyRow> {
   const row = await knownPolicy(ctx, id);
   if (row.source === 'person') return row;
-  throw new ServiceError('svc_rest_conflict', 'The general settings make this policy: it is changed there only.', {
+  throw new ServiceError('svc_rest_conflict', 'The general settings make this policy: change it there.', {
     field: 'policy_id',
     advice:
       'Change plugin_, theme_, trans_ and automatic_daily_update, trusted_plugins and trusted_themes, or the times of automatic updates there; with the four switches off there is no such policy.',

@@ -1,6 +1,6 @@
 /**
- * What a policy would do now, as a plan, and what it would have begun in the last 30 days: from when versions were first on
- * offer, and what the log knows of who got them. The rest of the past is not known, and is said so.
+ * Previews a policy: what it would do now, as a plan, and what it would have started in the last 30 days, from when versions
+ * were first on offer and what the log knows of who got them. The rest of the past is not known, and the answer says so.
  */
 
 import { siteWord } from '../../../schemas/site-text.js';
@@ -26,7 +26,7 @@ const MOST = 20;
 
 const NOT_KNOWN = [
   'Versions that were first on offer before they were recorded here, and those that no site has offered for 180 days.',
-  'Sites on which an update was on offer and went away other than through Sitefleet.',
+  'Sites on which an offered update went away by other means than Sitefleet.',
   'Which tags and clients sites had then, what was ignored or quarantined, and which sites were down: filters are applied as sites are today.',
 ];
 
@@ -117,14 +117,14 @@ async function scopeOf(ctx: Ctx, definition: Definition) {
 }
 
 function pastWords(found: readonly { type: string; slug: string; version: string; would_have_begun_at: string }[]) {
-  if (found.length === 0) return `As far as is known, it would have begun nothing in the last ${PAST_DAYS} days.`;
+  if (found.length === 0) return `As far as is known, it would have started nothing in the last ${PAST_DAYS} days.`;
   const times = new Set(found.map((one) => one.would_have_begun_at)).size;
   const newest = found
     .slice(0, 3)
     .map(({ type, slug, version }) => `${type} ${siteWord(slug)} ${siteWord(version)}`)
     .join(', ');
   const counted = `${found.length} ${found.length === 1 ? 'version' : 'versions'} at ${times} ${times === 1 ? 'time' : 'times'}`;
-  return `In the last ${PAST_DAYS} days it would have begun with ${counted}, as far as is known; the newest: ${newest}.`;
+  return `In the last ${PAST_DAYS} days it would have started with ${counted}, as far as is known; the newest: ${newest}.`;
 }
 
 type Offered = Awaited<ReturnType<Ctx['store']['policies']['offeredSince']>>;

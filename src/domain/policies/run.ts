@@ -1,6 +1,6 @@
 /**
- * Runs policies that are due: makes the plan, and starts it or asks a person. The time that is taken up is stored first, then
- * its plan, of which there is one rollout at most: another process can go on after any crash, and nothing is done twice.
+ * Runs policies that are due: makes the plan, and starts it or asks a person. The due time is stored first, then
+ * its plan, which has at most one rollout: another process can continue after any crash, and nothing is done twice.
  */
 
 import { PLAN_OF_POLICY } from '../../../schemas/approval.js';
@@ -90,7 +90,7 @@ function planned({ plan_id, digest }: PolicyRow): Plan {
 async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<Plan | null> {
   const { policies, rollouts } = ctx.store;
   const due = isoTime(policy.due_at);
-  if (missed) await end(ctx, policy, 'missed', `The service did not run on that day: ${due} was missed.`);
+  if (missed) await end(ctx, policy, 'missed', `The service was not running on that day: ${due} was missed.`);
   if (missed) return null;
   const before = policy.plan_id === null ? undefined : await rollouts.ofPlan(policy.plan_id);
   if (before !== undefined && before.settled_at === null) {
@@ -110,7 +110,7 @@ async function carryOut(ctx: Ctx, policy: PolicyRow, plan: Plan, missed: boolean
   if (definitionOf(policy).approval === 'ask') {
     if (missed) return end(ctx, policy, 'missed', `It was interrupted at ${isoTime(policy.due_at)}.`);
     const { id, summary } = await ask(ctx, policy, { plan_id, digest });
-    return end(ctx, policy, 'asked', `${summary} Request ${id} waits for a person.`, id);
+    return end(ctx, policy, 'asked', `${summary} Request ${id} is waiting for a person.`, id);
   }
   const begun = (await ctx.store.rollouts.ofPlan(plan_id)) !== undefined;
   if (missed && !begun) return end(ctx, policy, 'missed', `It was interrupted at ${isoTime(policy.due_at)}.`);

@@ -1,4 +1,4 @@
-/** What a report says of the checks of updates: how many were compared with before, how many taken back, and the receipts. */
+/** What a report says of the checks of updates: how many were compared with before, how many rolled back, and the receipts. */
 
 import { wordpressTime } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
@@ -29,7 +29,7 @@ export async function checkedUpdates(
   return {
     values: [
       numberValue('number', 'updates_checked', `${token}.checked.count`, 'Updates checked', checked),
-      numberValue('number', 'updates_taken_back', `${token}.taken-back.count`, 'Taken back', taken_back),
+      numberValue('number', 'updates_taken_back', `${token}.taken-back.count`, 'Rolled back', taken_back),
       listValue('receipts', `${token}.receipts`, 'Signed receipts', receipts),
     ],
     notes: [

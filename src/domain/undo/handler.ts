@@ -1,4 +1,4 @@
-/** The job handler of an undo: plans it again for each site, by what the site is then, and does it. */
+/** The job handler of an undo: plans it again for each site, from the site's state at that time, and carries it out. */
 
 import type { Earlier, JobHandler } from '../actions/handler.js';
 import { outcomeOfItems } from '../actions/outcomes.js';
@@ -103,7 +103,7 @@ export const directUndo: typeof undoHandler = {
   run: async (ctx, target, selected) => undo(ctx, target, await planSite(ctx, target, selected)),
 };
 
-const UNDER_WAY = { code: 'svc_still_running', message: 'The site had not answered when the time was over.' } as const;
+const UNDER_WAY = { code: 'svc_still_running', message: 'The site did not answer in time.' } as const;
 
 /** Several changes of one field are one item. */
 function byItem(left: readonly Left[]): Left[] {

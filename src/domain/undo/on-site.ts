@@ -1,4 +1,4 @@
-/** Undoes changes on one site, through the same code as any other change of it: with its locks, checks and log entries. */
+/** Undoes changes on one site through the same code as any other change: with its locks, checks and log entries. */
 
 import type { CommentAction, CommentStatus } from '../../../schemas/comment.js';
 import { POST_STATUSES, type PostStatus, type PostStep } from '../../../schemas/post.js';

@@ -1,4 +1,4 @@
-/** The plan of an undo: what each field would be restored to, by what it is now. Pure. */
+/** Plans an undo: what each field would be restored to, given its current value. Pure. */
 
 import { createHash } from 'node:crypto';
 import { cut } from '../../../schemas/text.js';
@@ -102,7 +102,7 @@ class Values {
 
   of(change: Change): State {
     const { kind, field } = change;
-    const state = this.#states.get(keyOf(change)) ?? { reason: 'What it is now is not known.' };
+    const state = this.#states.get(keyOf(change)) ?? { reason: 'Its current state is unknown.' };
     const record = this.#records.get(objectOf(change));
     if (record === undefined) return state;
     if (field === 'record') return { value: record.value };

@@ -67,14 +67,14 @@ async function stateOf(ctx: Ctx, change: Change, ofSites: readonly Change[]): Pr
   }
   if (row === undefined) return { value: null };
   const users = change.before === null ? await usersOf(ctx, change, ofSites) : 0;
-  if (users > 0) return { reason: `It is in use by now: ${users} ${users === 1 ? 'site has' : 'sites have'} it.` };
+  if (users > 0) return { reason: `It is now in use: ${users} ${users === 1 ? 'site has' : 'sites have'} it.` };
   return { value: kind === 'tag' ? tagRecord(row as TagRecord) : clientRecord(row as unknown as ClientRecord) };
 }
 
 async function everywhereState(ctx: Ctx, { kind, slug, before }: Change): Promise<State> {
   const now = ctx.clock.now();
   if ((before as IgnoredUntil[]).some(({ until }) => until !== null && until <= now))
-    return { reason: 'It was ignored until a time that is over.' };
+    return { reason: 'It was ignored until a time that has passed.' };
   return { value: await ctx.store.ignoredEverywhere.of(UPDATE_TYPES.indexOf(kind as IgnorableType), slug) };
 }
 

@@ -1,4 +1,4 @@
-/** Which changes a caller means: of an entry of the log, of a call, of a run or a rollout of updates, or all since a time. */
+/** Finds the changes to undo: those of a log entry, of a call, of a run or rollout of updates, or all since a time. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -56,7 +56,7 @@ export async function select(ctx: Ctx, choice: UndoChoice): Promise<Selected> {
   if (given.length !== 1)
     throw wrong(
       given[1] ?? 'change_id',
-      'one of change_id, run_id, rollout_id and since is needed, and only one',
+      'exactly one of change_id, run_id, rollout_id and since is needed',
       'Send one.',
     );
   const { change_id, run_id, rollout_id, since, exclude_action_ids: excluded = [] } = choice;
@@ -77,7 +77,7 @@ export async function select(ctx: Ctx, choice: UndoChoice): Promise<Selected> {
   if (text.includes('\0') || (await ctx.store.updateRuns.change(text)) === undefined)
     throw new ServiceError('svc_change_not_found', 'There is no update with this change_id.', {
       field: 'change_id',
-      advice: 'Send an id of list-actions-v1 or search-changes-v1, or the change_id of an item of get-run-v1.',
+      advice: 'Send an id from list-actions-v1 or search-changes-v1, or the change_id of an item from get-run-v1.',
     });
   return { entries: without([], excluded), change_id: text };
 }
@@ -89,7 +89,7 @@ function without(entries: readonly number[], excluded: readonly number[]): numbe
     throw wrong(
       'exclude_action_ids',
       `exclude_action_ids: ${unknown} is not one of the changes`,
-      'Send action_ids of the preview.',
+      'Send action_ids from the preview.',
     );
   const left = new Set(excluded);
   return entries.filter((id) => !left.has(id));
@@ -99,7 +99,7 @@ function without(entries: readonly number[], excluded: readonly number[]): numbe
 async function idleRollout(ctx: Ctx, text: string): Promise<string> {
   const { id, state } = await knownRollout(ctx, text);
   if (state === 'running')
-    throw new ServiceError('svc_rest_conflict', 'The rollout is at work. Nothing changed.', {
+    throw new ServiceError('svc_rest_conflict', 'The rollout is in progress. Nothing changed.', {
       field: 'rollout_id',
       advice: 'Pause or abort it first.',
     });
@@ -141,7 +141,7 @@ async function entriesOf(ctx: Ctx, id: number): Promise<number[]> {
     throw wrong('change_id', 'change_id: this entry only says how a call ended', 'Send the id of its entry "called".');
   const found = await ctx.store.actionLog.doneByCall(row, MOST_ENTRIES + 1);
   if (found.length > MOST_ENTRIES)
-    throw wrong('change_id', `change_id: this call made more than ${MOST_ENTRIES} changes`, 'Undo a part of them.');
+    throw wrong('change_id', `change_id: this call made more than ${MOST_ENTRIES} changes`, 'Undo part of them.');
   return found;
 }
 
@@ -151,7 +151,7 @@ async function noEntry(ctx: Ctx, id: number): Promise<ServiceError> {
   if (change === undefined)
     return new ServiceError('svc_action_not_found', 'The log has no entry with this id.', {
       field: 'change_id',
-      advice: 'Send an id of list-actions-v1 or search-changes-v1.',
+      advice: 'Send an id from list-actions-v1 or search-changes-v1.',
     });
   const { context, action, old_value, new_value } = change;
   const isUpdate =

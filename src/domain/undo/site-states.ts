@@ -1,4 +1,4 @@
-/** What the fields of a site are now, and whether each can be restored: by its record, its inventory, or its own answer. */
+/** Reads the current fields of a site (from its record, its inventory or the site itself), and whether each can be restored. */
 
 import type { Comment } from '../../../schemas/comment.js';
 import { asServiceError } from '../../runtime/errors.js';

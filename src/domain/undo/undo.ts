@@ -1,6 +1,6 @@
 /**
- * Restores what changes replaced: one change, those of a call, of a run or a rollout of updates, or all since a
- * time. What was changed again since, and what is not known, is left as it is, with the reason.
+ * Undoes changes by restoring what they replaced: one change, those of a call, of a run or a rollout of updates, or all since a
+ * time. What was changed again since then, and what is not known, is left as it is, with the reason.
  */
 
 import { cleanLine } from '../../../schemas/text.js';
@@ -59,7 +59,7 @@ export async function requireUndo(ctx: Ctx, input: UndoChoice): Promise<void> {
 /** Throws as `select`, and `svc_undo_plan_changed`. What could not be done is in `errors`, what was tried and failed first. */
 export async function undoChanges(ctx: Ctx, { digest, page, ...choice }: UndoInput) {
   if (page !== undefined)
-    throw new ServiceError('svc_invalid_input', 'page turns the pages of a preview. Nothing changed.', {
+    throw new ServiceError('svc_invalid_input', 'page is only for previews. Nothing changed.', {
       field: 'page',
       advice: 'Remove it, or send dry_run.',
     });
@@ -99,14 +99,10 @@ export async function undoChanges(ctx: Ctx, { digest, page, ...choice }: UndoInp
 async function requireSame(ctx: Ctx, selected: Selected, digest: string): Promise<void> {
   const { plan } = await wholePlan(ctx, selected);
   if (digestOf(plan) === digest) return;
-  throw new ServiceError(
-    'svc_undo_plan_changed',
-    'The plan is not the one with this digest any more. Nothing changed.',
-    {
-      field: 'digest',
-      advice: 'Preview with dry_run again, and show what it says now.',
-    },
-  );
+  throw new ServiceError('svc_undo_plan_changed', 'The plan no longer has this digest. Nothing changed.', {
+    field: 'digest',
+    advice: 'Preview with dry_run again, and show what it says now.',
+  });
 }
 
 type Urls = ReadonlyMap<number, string>;

@@ -1,4 +1,4 @@
-/** The steps of an undo in words: tags and clients by their names. */
+/** Describes the steps of an undo in words, with tags and clients by name. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { isoTime } from '../../runtime/iso-time.js';

@@ -115,7 +115,7 @@ const VARIABLES: readonly Variable[] = [
     'site_backup_dir',
     (env) => join(dataFolder(env), 'site-backups'),
     filePath,
-    'Folder of the backups of sites, sealed. Use another disk than that of the sites.',
+    'Folder for the sealed backups of sites. Do not use the disk that the sites are on.',
     { shown: '~/.local/share/sitefleet/site-backups' },
   ),
   variable(
@@ -125,7 +125,7 @@ const VARIABLES: readonly Variable[] = [
     'Bucket of an S3-compatible server in place of that folder: `https://HOST/BUCKET`, or with a prefix `https://HOST/BUCKET/PREFIX`.',
   ),
   variable('site_backup_s3_region', null, regionName, 'Region of the bucket.', {
-    shown: 'as the host says, or us-east-1',
+    shown: 'the one in the host name, or us-east-1',
   }),
   variable('site_backup_s3_key', null, accessKey, 'Id of an access key that may list, read, write and delete there.'),
   variable('site_backup_s3_secret', null, anyText, 'The secret of that access key.', { secret: true }),
@@ -133,9 +133,11 @@ const VARIABLES: readonly Variable[] = [
     'drills',
     false,
     flag,
-    'Backups are restored on this machine, confined, to prove them: code of sites runs here. Read docs/backups.md first.',
+    'Restore backups on this machine, confined, to prove them. Code from the sites then runs here: read docs/backups.md first.',
   ),
-  variable('drill_dir', null, filePath, 'Folder of these throw-away copies.', { shown: 'that for temporary files' }),
+  variable('drill_dir', null, filePath, 'Folder for these throw-away copies.', {
+    shown: 'the folder for temporary files',
+  }),
   variable('drill_path', null, anyText, 'Folders with php-cgi and MariaDB, separated as in `PATH`.', {
     shown: 'the usual ones',
   }),
@@ -209,7 +211,7 @@ const VARIABLES: readonly Variable[] = [
     'log_days',
     1096,
     integer(1, 36_500),
-    'Days that the audit log is kept, and what others changed on the sites.',
+    'Days for which the action log, and what others changed on the sites, are kept.',
   ),
   variable('concurrency', 50, integer(1, 1000), 'Sites worked on at the same time.'),
   variable('per_host', 2, integer(1, 100), 'Requests in flight to one host.'),
@@ -229,7 +231,7 @@ const VARIABLES: readonly Variable[] = [
     'update_wait_ms',
     60_000,
     integer(0, HOUR),
-    'When the connection breaks during an update: how long a site that is silent or in maintenance mode is checked again.',
+    'How long a site that is silent or in maintenance mode is checked again after the connection broke during an update.',
   ),
   variable('allow_private_sites', false, flag, 'Allow sites on loopback and private networks.'),
   variable(
@@ -286,7 +288,7 @@ const VARIABLES: readonly Variable[] = [
     'chromium',
     null,
     anyText,
-    'Path of Chromium or Chrome, for performance audits by Lighthouse, and for looks at pages during safe updates.',
+    'Path of Chromium or Chrome, for performance audits by Lighthouse, and for viewing pages during safe updates.',
     { shown: 'the usual places, for audits only' },
   ),
   variable(

@@ -70,7 +70,7 @@ function subjectWith({ subject }: MailHead, tokens: Readonly<Record<string, stri
 
 /** Where the site is shown, where one says that one is on it, and the site itself. */
 function linksOf({ kind, site_id }: MailedAlert, url: string, { page }: MailLook): MailLink[] {
-  if (kind === 'approval.asked') return [{ label: 'Look at the request', url }];
+  if (kind === 'approval.asked') return [{ label: 'View the request', url }];
   const site = page === null || site_id === null ? null : sitePage(page, site_id);
   return [
     ...(site === null ? pageLinks(page) : [{ label: 'Open', url: site }]),

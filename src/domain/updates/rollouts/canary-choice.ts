@@ -26,15 +26,15 @@ const KNOWN: Record<CanaryChoice, { best: string; unknown: string; none: string;
   newest_backup: {
     best: 'with the newest backups',
     unknown: 'no backup is known',
-    none: 'A backup is known of none of the sites that could come first.',
+    none: 'No backup is known of any site that could come first.',
     advice:
-      'Sync them: MainWP Child tells the last backup of UpdraftPlus, BackWPup, BackupBuddy, WP Time Capsule, BackUpWordPress and WPvivid.',
+      'Sync them: MainWP Child reports the last backup of UpdraftPlus, BackWPup, BackupBuddy, WP Time Capsule, BackUpWordPress and WPvivid.',
   },
   least_traffic: {
     best: 'with the fewest visits',
     unknown: 'the visits are not known',
-    none: 'The visits are known of none of the sites that could come first.',
-    advice: 'Guards count them from version 1.6.0, for a whole day at least: look at them with get-site-guard-v1.',
+    none: 'No visits are known of any site that could come first.',
+    advice: 'Guards count them since version 1.6.0, over at least a whole day: read them with get-site-guard-v1.',
   },
 };
 
@@ -89,7 +89,7 @@ export function canaryWords(merits: Merits, chosen: readonly number[], asked: nu
       : `${chosen.length} canaries: the sites ${best}`;
   const fewer =
     chosen.length < asked
-      ? ` Fewer than the ${asked} asked for: of the other sites, ${unknown}, and they are not taken for canaries.`
+      ? ` Fewer than the ${asked} asked for: for the other sites, ${unknown}, so they are not used as canaries.`
       : '';
   return `${head} (${[...named, ...more].join('; ')}).${fewer}`;
 }

@@ -27,11 +27,11 @@ function wouldBe(action: RolloutAction, wave: number | null, untouched: number):
   const left = `${untouched} ${untouched === 1 ? 'update' : 'updates'}`;
   switch (action) {
     case 'pause':
-      return `It would be paused: sites at work are finished, and ${left} would wait until it is resumed.`;
+      return `It would be paused: sites in progress are finished, and ${left} would wait until it is resumed.`;
     case 'resume':
-      return `It would go on with ${left}.`;
+      return `It would continue with ${left}.`;
     case 'abort':
-      return `It would end for good: ${left} would never be made, and what was updated stays so.`;
+      return `It would end for good: ${left} would never be made, and what was updated stays updated.`;
     case 'approve_next_wave':
       return `Wave ${wave} would begin.`;
   }
@@ -62,7 +62,7 @@ async function requirePossible(ctx: Ctx, id: string, action: RolloutAction): Pro
   const waves = await ctx.store.rollouts.waves(id);
   const next = waves.find(({ state }) => state === 'waiting');
   if (!approve_waves || next === undefined || (now !== 'running' && now !== 'paused'))
-    throw conflict('No wave of this rollout waits for an approval.');
+    throw conflict('No wave of this rollout is waiting for approval.');
   if (next.approved_by !== null) throw conflict(`Wave ${next.wave} is approved.`);
   if (waves.some(({ wave, state }) => wave < next.wave && state !== 'done'))
     throw conflict(`Wave ${next.wave} can be approved once the one before it has soaked.`);
@@ -87,6 +87,7 @@ async function approve(ctx: Ctx, id: string, wave: number): Promise<boolean> {
 function conflict(message: string): ServiceError {
   return new ServiceError('svc_rest_conflict', message, {
     field: 'action',
-    advice: 'Read it with get-rollout-v1. A rollout that has ended stays so: plan again what is left.',
+    advice:
+      'Read it with get-rollout-v1. A rollout that has ended cannot be continued: make a new plan for what is left.',
   });
 }

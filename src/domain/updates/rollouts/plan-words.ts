@@ -18,7 +18,7 @@ export function wavesWords(
   const pause = rest.length === 0 ? '' : `, ${apart(soak_minutes)}${approve_waves ? ', each after an approval' : ''}`;
   const when =
     window === null ? '' : ` Only ${daysWords(window.days)} ${window.from}-${window.to} in the time zone of each site.`;
-  const halts = ` What breaks one site goes to no other; all halts when ${counted(halt_sites, 'site')} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave.`;
+  const halts = ` What breaks one site goes to no other; the rollout halts when ${counted(halt_sites, 'site')} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave.`;
   return `${counted(updates, 'update')} on ${counted(sites, 'site')}, ${order}${pause}.${when}${halts}`;
 }
 
@@ -63,7 +63,7 @@ export const AWAITS_WORDPRESS = 'awaits_wordpress';
 const REASONS: Readonly<Record<string, string>> = {
   too_young: 'too young',
   age_unknown: 'of unknown age',
-  no_known_fix: 'that fix no known flaw',
+  no_known_fix: 'that fix no known vulnerability',
   ignored: 'that are ignored',
   automatic_update_off: 'on sites that take no automatic updates',
   excluded_site: 'on sites that are excluded',

@@ -110,16 +110,16 @@ function entryOf(rollout: ToldRollout, counts: Entry['counts'] & object, suspect
 
 /** What it waits for, in a sentence; '' = it has ended. */
 function nextOf({ state, rules, settled_at }: RolloutRow, waves: readonly WaveRow[]): string {
-  if (state === 'paused') return 'It is paused: sites at work are finished, and no other begins.';
-  if (state !== 'running') return settled_at === null ? 'Sites at work are finished; no other begins.' : '';
+  if (state === 'paused') return 'It is paused: sites in progress are finished, and no other starts.';
+  if (state !== 'running') return settled_at === null ? 'Sites in progress are finished; no other starts.' : '';
   const wave = waves.find((one) => one.state !== 'done');
   if (wave === undefined) return '';
-  if (wave.check_job !== null) return `The sites of wave ${wave.wave} are checked.`;
+  if (wave.check_job !== null) return `The sites of wave ${wave.wave} are being checked.`;
   if (wave.state === 'soaking') return `Wave ${wave.wave} soaks until ${isoTime(wave.soak_until)}.`;
-  if (wave.state === 'running') return `Wave ${wave.wave} is at work, or waits for the windows of its sites.`;
+  if (wave.state === 'running') return `Wave ${wave.wave} is in progress, or is waiting for the windows of its sites.`;
   const { approve_waves } = JSON.parse(rules) as Rules;
   return approve_waves && wave.wave > 1 && wave.approved_by === null
-    ? `Wave ${wave.wave} waits for an approval.`
+    ? `Wave ${wave.wave} is waiting for approval.`
     : `Wave ${wave.wave} begins.`;
 }
 

@@ -126,7 +126,7 @@ export function planNotFound(): ServiceError {
 function planChanged(): ServiceError {
   return new ServiceError(
     'svc_plan_changed',
-    'The digest is not that of the plan, or the plan has lapsed. Nothing was started.',
+    'The digest does not match the plan, or the plan has lapsed. Nothing was started.',
     { field: 'digest', advice: 'Make the plan again with plan-updates-v1, show it, and start it with its digest.' },
   );
 }

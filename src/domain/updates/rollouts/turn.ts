@@ -62,7 +62,7 @@ export async function plannedOffers(
     } else if (offer.new_version !== item.new_version || offer.current_version !== item.old_version)
       said(
         'svc_offer_changed',
-        `Planned was ${siteWord(item.old_version)} to ${siteWord(item.new_version)}; now it would be ${siteWord(offer.current_version)} to ${siteWord(offer.new_version)}.`,
+        `Planned: ${siteWord(item.old_version)} to ${siteWord(item.new_version)}; now it would be ${siteWord(offer.current_version)} to ${siteWord(offer.new_version)}.`,
       );
     else if (!wanted.some(isIt)) said('svc_offer_changed', 'The update has been ignored since the plan was made.');
     else offers.push(offer);

@@ -11,7 +11,7 @@ const GRACE_MS = 60_000;
 
 const MESSAGES = {
   skipped: 'It was not tried: the work was interrupted before its turn.',
-  kept: 'It was installed; the work was interrupted before the site was looked at.',
+  kept: 'It was installed; the work was interrupted before the site was checked.',
   unknown: `The work was interrupted during the update, so whether it took effect is unknown. ${FINISHED_LATER}`,
 };
 

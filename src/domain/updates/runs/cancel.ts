@@ -37,7 +37,7 @@ async function chosen(
   { job_id, run_id }: Which,
 ): Promise<{ job_id: string; run_id: string | undefined } | { job_id: null; run_id: string }> {
   if ((job_id === undefined) === (run_id === undefined))
-    throw new ServiceError('svc_invalid_input', 'One of job_id and run_id is needed, and only one.', {
+    throw new ServiceError('svc_invalid_input', 'Exactly one of job_id and run_id is needed.', {
       field: job_id === undefined ? 'job_id' : 'run_id',
       advice: 'A queued answer has the job_id; list-runs-v1 has the run_id of updates.',
     });
@@ -52,7 +52,7 @@ async function chosen(
 
 function elsewhere({ config }: Ctx): ServiceError {
   const seconds = Math.ceil(config.direct_call_ms / 1000);
-  return new ServiceError('svc_rest_conflict', 'A call of another process does the run.', {
+  return new ServiceError('svc_rest_conflict', 'A call in another process is doing the run.', {
     field: 'run_id',
     advice: `Within ${seconds} seconds it ends or continues as a job: read it with get-run-v1, then cancel that.`,
   });

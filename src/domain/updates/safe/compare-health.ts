@@ -106,7 +106,11 @@ export function compare(before: Baseline, now: SiteCheck, pages: readonly Looked
 function excused(finding: Finding, first: PageFacts, second: PageFacts, now: PageFacts): Finding {
   const known = new Set([...(first.inside ?? []), ...(second.inside ?? [])]);
   if ((now.inside ?? []).every((refused) => known.has(refused))) return finding;
-  return { ...finding, severity: 'suspect', what: `${finding.what} It may only be because a look may store nothing.` };
+  return {
+    ...finding,
+    severity: 'suspect',
+    what: `${finding.what} It may only be because a check must not store anything.`,
+  };
 }
 
 /** Hosts that some page of the site named. */

@@ -1,6 +1,6 @@
 /**
  * Compares pictures of a page: how much of what it shows has changed. What differed between two looks before the update
- * is not judged, nor that something has moved up or down.
+ * is ignored, and so is what only moved up or down.
  */
 
 import type { Pixels } from '../../../outbound/pictures/pictures.js';

@@ -1,5 +1,5 @@
 /**
- * Pages that fail now and then: told by how many of the requests of a page fail after an update, against before. A page
+ * Detects pages that fail now and then: compares how many requests of a page fail after an update with before. A page
  * that fails for a while and then recovers is not one of them: checks decide on it.
  */
 

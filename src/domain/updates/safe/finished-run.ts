@@ -1,4 +1,4 @@
-/** What became of the items of a guarded run that was interrupted, and finished afterwards. */
+/** Tells how the items of an interrupted guarded run ended, once a later run has finished it. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';

@@ -109,7 +109,7 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
     const layouts = compareLayouts(place.first, place.second, now.layout);
     const { pixelsOf } = ctx.pictures;
     const share = changedShare(match, await pixelsOf(place.picture), await pixelsOf(now.picture), place.noise);
-    const what = `looks different: ${Math.round(100 * (share ?? 0))} % of it have changed.`;
+    const what = `looks different: ${Math.round(100 * (share ?? 0))} % of it has changed.`;
     return (share ?? 0) > CHANGED ? [...layouts, { kind: 'picture', severity: 'suspect', what }] : layouts;
   };
   const first = new Map<PlaceBefore, LayoutFinding[]>();
@@ -173,7 +173,7 @@ function summed(found: readonly (readonly [Place, readonly LayoutFinding[]])[]):
   const told = first.filter(({ kind }) => kind !== 'picture' || first.length === 1);
   return told.map(({ place, kind, severity, what }): Finding => {
     const others = all.filter((one) => one.kind === kind).length - 1;
-    const more = others === 0 ? '' : ` So in ${others} other ${others === 1 ? 'view' : 'views'}.`;
+    const more = others === 0 ? '' : ` The same in ${others} other ${others === 1 ? 'view' : 'views'}.`;
     return { severity, path: keyOf(place.page), what: `${nameOf(place.page)} on a ${place.device} ${what}${more}` };
   });
 }

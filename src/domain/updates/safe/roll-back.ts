@@ -121,7 +121,7 @@ async function loggedChange(ctx: Ctx, id: number): ReturnType<typeof changeOf> {
   const { site_id, slug, context, action, code, old_value: old_version, new_value: new_version } = entry;
   const type = UPDATE_TYPES.indexOf(context.replace(/^wordpress$/, 'core').replace(/s$/, '') as UpdateType);
   if (type < 0 || !/^updated?$/.test(action))
-    return { site_id, reason: `This change is no update: ${siteWord(changeSentence(entry))}.` };
+    return { site_id, reason: `This change is not an update: ${siteWord(changeSentence(entry))}.` };
   if (old_version === '' || new_version === '' || (code !== '' && code !== BROKE))
     return { site_id, reason: 'This update was not installed, so there is nothing to roll back.' };
   const known = await ctx.store.updateRuns.newest(site_id, type, slug, { old_version, new_version });
@@ -162,7 +162,7 @@ function noChange(): ServiceError {
 function noUpdate(type: string, slug: string): ServiceError {
   return new ServiceError(
     'svc_change_not_found',
-    `No update of the ${type} ${siteWord(slug)} on this site is on record, so the version before is not known.`,
+    `No update of the ${type} ${siteWord(slug)} on this site is on record, so the previous version is unknown.`,
     { field: 'slug', advice: 'Send to_version, or find change_id with list-site-snapshots-v1 or search-changes-v1.' },
   );
 }

@@ -1,4 +1,4 @@
-/** The operation that updates one site safely, with any level of protection: plans, or updates. */
+/** Plans or carries out safe updates of one site, with any level of protection (the operation safe-update-site). */
 
 import type { safeUpdate } from '../../../../schemas/safety.js';
 import type { z } from '../../../../schemas/zod.js';

@@ -30,7 +30,7 @@ export interface Sandbox {
 const REASONS: Readonly<Record<string, string>> = {
   bad_request: 'the guard is older than 1.5.0; install-site-guard-v1 renews it',
   multisite: 'the site belongs to a network',
-  no_sandbox: 'the guard could not keep what a look does from being stored',
+  no_sandbox: 'the guard could not keep a check from storing anything',
 };
 
 /** Opens the sandbox; a guard that has none, or refuses, is no reason not to update. */

@@ -1,4 +1,4 @@
-/** What a run keeps of how pages look in a browser. */
+/** What a run stores about how pages looked in a browser. */
 
 import type { Device, Layout } from '../../../outbound/pictures/pictures.js';
 import type { Finding } from './compare-health.js';

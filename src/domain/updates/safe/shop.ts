@@ -44,7 +44,7 @@ const MOST_METHODS = 50;
 /** What is said where nothing can be looked at, or not all. */
 export const PAYING = 'orders and payments in the shop';
 const BLOCKS =
-  'the checkout page of the shop: none of templates was found, and one of blocks makes a draft of an order';
+  'the checkout page of the shop: none made of templates was found, and one made of blocks creates a draft order';
 
 /** Finds something that can be bought. Null if the site has no shop; a reason if nothing was found. */
 export async function findShop(
@@ -60,7 +60,7 @@ export async function findShop(
   const list = parsed(products);
   if (products.status !== 200 || !Array.isArray(list)) return { unseen: 'its products cannot be listed by visitors' };
   const product = list.map(buyable).find((one) => one !== null);
-  if (product === undefined || product === null) return { unseen: 'it has no simple product that is on stock' };
+  if (product === undefined || product === null) return { unseen: 'it has no simple product in stock' };
   const links = parsed(checkouts);
   const link = Array.isArray(links) ? links.map((one) => text(one, 'link')).find((one) => one !== '') : undefined;
   return {
@@ -179,7 +179,7 @@ async function emptyCart(ctx: Ctx, target: LoadedSite, session: Session): Promis
     const { status } = await request(ctx, target, fresh(`${STORE}/cart/items&_method=DELETE`), session, {});
     if (status >= 200 && status < 300) return;
   }
-  ctx.log.warn({ site_id: target.site.id }, 'the cart of a look at a shop could not be emptied');
+  ctx.log.warn({ site_id: target.site.id }, 'the cart of a check of a shop could not be emptied');
 }
 
 /** Sends what a visitor's browser would, and keeps what it would keep. */

@@ -1,4 +1,4 @@
-/** Has the guard of a site keep the old version of an item, and disarms it afterwards. */
+/** Makes the guard of a site keep a copy of the old version of an item, and disarms the guard afterwards. */
 
 import { siteSays, siteWord } from '../../../../schemas/site-text.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';

@@ -1,4 +1,4 @@
-/** Syncs a site after a restore. */
+/** Syncs a site after a roll-back. */
 
 import type { Snapshot } from '../../../outbound/child/port.js';
 import { storeSnapshot } from '../../connection/sync.js';

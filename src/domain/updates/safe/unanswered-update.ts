@@ -1,4 +1,4 @@
-/** What the guard knows of an update that was never answered. */
+/** Asks the guard of a site about an update whose call was never answered: whether it still runs, and what it left. */
 
 import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';

@@ -1,4 +1,4 @@
-/** Finishes what a process left open: it died, or its caller gave up, during a safe update. */
+/** Finishes safe updates that a process left open because it died, or because its caller gave up. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { SiteGuard } from '../../../outbound/guard/guards.js';

@@ -242,7 +242,7 @@ function rumoursOf(run: SafeRun, faults: readonly GuardFault[]): Rumour[] {
 
 /** What is said of a fatal error that only visitors have met. */
 export function rumour({ file, message }: GuardFault): string {
-  return `Requests of visitors ended with a fatal error in ${siteWord(file)} that no request of Sitefleet has met: ${siteWord(message)}. It may be new or old.`;
+  return `Requests of visitors ended with a fatal error in ${siteWord(file)} that no request of Sitefleet ran into: ${siteWord(message)}. It may be new or old.`;
 }
 
 export function findingOf({ message, file }: GuardFault): Finding {

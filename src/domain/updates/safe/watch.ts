@@ -1,6 +1,6 @@
 /**
- * Watches updates that were kept, for a day: what the guard of the site has recorded since is read some times. What a
- * look of ours meets too is rolled back as in the run itself; what only visitors have met is told.
+ * Watches updates that were kept, for a day: reads a few times what the guard of the site has recorded since. What a
+ * check of ours confirms is rolled back as in the run itself; what only visitors have met is reported.
  */
 
 import type { GuardFault, SiteGuard } from '../../../outbound/guard/guards.js';
@@ -72,7 +72,7 @@ export async function watchUpdates(ctx: Ctx, members: Members = ALONE): Promise<
     );
     sites += ids.length;
   }
-  return `${sites} sites looked at`;
+  return `${sites} sites checked`;
 }
 
 async function lookAtSite(ctx: Ctx, siteId: number, rows: readonly WatchedRow[], claim: number): Promise<void> {

@@ -24,7 +24,7 @@ export const actions: readonly Route[] = [
     fails: [404],
     summary: 'Read the log of everything done through this service, newest first',
     description:
-      'Who called what, with which input, and what it did. Entries are chained by hashes: note `head` elsewhere, and a later check finds whether any entry before it was changed, removed or cut off.',
+      'Who called what, with which input, and what it did. Entries are chained by hashes: note `head` elsewhere, and a later check tells whether any entry before it was changed, removed or cut off.',
     params: () =>
       z.object({
         since: text(40, 1).optional().describe('ISO 8601; default: 7 days before until.'),
@@ -57,21 +57,21 @@ export const actions: readonly Route[] = [
     fails: [404, 409],
     summary: 'Undo changes',
     description:
-      'Restores what the changes replaced: one entry of the log, all that a call did, a run or a rollout of updates, or everything since a time. Preview with dry_run, then repeat with confirm and the digest. What was changed again since is left alone.',
+      'Restores what the changes replaced: one entry of the log, all that a call did, a run or a rollout of updates, or everything since a time. Preview with dry_run, then repeat with confirm and the digest. Whatever was changed again since then is left alone.',
     params: () =>
       z.object({
         change_id: integerOrText()
           .optional()
-          .describe('An id of GET /actions (context call = all that it did), or the change_id of an update.'),
-        run_id: text(100, 1).optional().describe('All of a run of updates.'),
-        rollout_id: text(100, 1).optional().describe('All that a rollout did; not while it runs.'),
+          .describe('An id from GET /actions (context call = all it did), or the change_id of an update.'),
+        run_id: text(100, 1).optional().describe('Everything in a run of updates.'),
+        rollout_id: text(100, 1).optional().describe('Everything a rollout did; not while it is running.'),
         since: text(40, 1).optional().describe('ISO 8601: all changes since.'),
         until: text(40, 1).optional().describe('With since; default: now.'),
         by: text(255, 1).optional().describe('With since: part of the name of who did it.'),
         site: integerOrText().optional().describe('With since: id or domain.'),
-        exclude_action_ids: csv(int(1)).default([]).describe('With since, or of a call: left alone.'),
-        page: int(1, 1_000).optional().describe('With dry_run: 20 of each list.'),
-        digest: text(64, 1).optional().describe('Of the preview; refused if the plan differs by now.'),
+        exclude_action_ids: csv(int(1)).default([]).describe('With since or a call: entries to leave alone.'),
+        page: int(1, 1_000).optional().describe('With dry_run: pages of 20 per list.'),
+        digest: text(64, 1).optional().describe('From the preview; refused if the plan has changed since.'),
         confirm: flag().default(false),
         dry_run: flag().default(false),
       }),
@@ -93,7 +93,7 @@ export const actions: readonly Route[] = [
   route({
     on: 'GET /actions/export',
     summary: 'Export the log as it is stored, oldest first',
-    description: `At most ${MOST_LINES} entries, fewer if they are long, until there are none; go on with the id of the last as \`after\`. jsonl and ocsf are files of JSON lines: entries, or events of the class API Activity for a SIEM.`,
+    description: `At most ${MOST_LINES} entries, fewer if they are long. Continue with the id of the last one as \`after\` until there are none. jsonl and ocsf are files of JSON lines: entries, or events of the class API Activity for a SIEM.`,
     params: () =>
       z.object({
         after: int(0).default(0).describe('Only entries with a higher id.'),
@@ -113,7 +113,7 @@ export const actions: readonly Route[] = [
     summary: 'Check that no entry of the log was changed, added or removed',
     params: () =>
       z.object({
-        id: int(1).optional().describe('Id of an entry whose hash was noted.'),
+        id: int(1).optional().describe('Id of an entry whose hash you noted.'),
         hash: text(64, 64).optional().describe('Its hash.'),
       }),
     returns: () =>

@@ -19,9 +19,9 @@ const path = once(() => ({ approval_id: z.string() }));
 
 const requestShape = once(() =>
   approvalShape().extend({
-    via: z.string().describe('By which way in it was asked for.'),
+    via: z.string().describe('The way in by which it was asked for.'),
     client: z.string().describe('The program that asked, as it names itself.'),
-    own: z.boolean().describe('The caller asked for it, and so cannot decide it.'),
+    own: z.boolean().describe('The caller asked for it and so cannot decide it.'),
     input: z.unknown().describe('What was asked for, without secrets.'),
     plan: z.unknown().describe('What it would do: the preview, or the sites it names.'),
   }),
@@ -33,7 +33,7 @@ const IN_ASSISTANTS =
 const ruleSetShape = once(() =>
   z.object({
     preset: z.enum(PRESETS).nullable().describe('null = own rules.'),
-    few_sites: z.number().int().describe('Up to how many sites are few.'),
+    few_sites: z.number().int().describe('Largest number of sites that counts as few.'),
     in_assistants: z.boolean().describe(IN_ASSISTANTS),
     rules: rulesShape(),
   }),
@@ -48,7 +48,7 @@ function decision(name: 'approve' | 'refuse', summary: string, description: stri
     fails: [404, 409],
     summary,
     description,
-    params: () => z.object({ ...path(), note: text(500).default('').describe('Told to the one who asked.') }),
+    params: () => z.object({ ...path(), note: text(500).default('').describe('Shown to the one who asked.') }),
     returns: () => writtenOf(requestShape()),
     answer: async ({ approval_id, note }, ctx) => ({
       message: `The change was ${state}.`,
@@ -62,7 +62,7 @@ export const approvals: readonly Route[] = [
   listRoute({
     on: 'GET /approvals',
     summary: 'List changes that wait for approval, newest first',
-    description: 'All for those who may approve; for others, those that they asked for.',
+    description: 'Those who may approve see all; others see those they asked for.',
     params: () => z.object({ state: csv(z.enum(STATES)).default([]).describe('Default: all.'), ...paging(50, 200) }),
     returns: () => listOf(requestShape()),
     list: ({ state, page, per_page }, ctx) => listDetailedApprovals(ctx, state, page, per_page),
@@ -78,7 +78,7 @@ export const approvals: readonly Route[] = [
   decision(
     'approve',
     'Approve a change',
-    'The change is made once, when the same caller repeats the call within a day and its plan is still the same; the plan of a policy starts at once. Needs the right to approve: of a person who is logged in on the page, or of a key that no assistant has used. Nobody can approve what they asked for.',
+    'The change is made once, when the same caller repeats the call within a day and its plan is still the same; the plan of a policy starts at once. Only a person who is logged in on the page, or a key that no assistant has used, can approve, with the right to do so. Nobody can approve what they asked for.',
   ),
   decision('refuse', 'Refuse a change', 'Its call is refused until the request expires.'),
   route({
@@ -87,7 +87,7 @@ export const approvals: readonly Route[] = [
     where,
     fails: [404, 409],
     summary: 'Withdraw a request',
-    description: 'Only by who made it, while it is open.',
+    description: 'Only by the caller that made it, while it is waiting.',
     params: () => z.object(path()),
     returns: () => writtenOf(requestShape()),
     answer: async ({ approval_id }, ctx) => ({
@@ -108,12 +108,12 @@ export const approvals: readonly Route[] = [
     body: 'required',
     summary: 'Set which changes wait for approval',
     description:
-      'preset: open = none, careful = far-reaching ones, strict = all. rules replaces those of the kinds it names. The strictest that applies counts.',
+      'preset: open = none, careful = far-reaching ones, strict = all. rules replaces those of the kinds it names. The strictest rule that applies counts.',
     params: () =>
       z.object({
         preset: z.enum(PRESETS).optional(),
         rules: rulesShape().partial().optional().describe('By kind of change.'),
-        few_sites: int(1, 10_000).optional().describe('Up to how many sites are few.'),
+        few_sites: int(1, 10_000).optional().describe('Largest number of sites that counts as few.'),
         in_assistants: flag()
           .optional()
           .describe(`${IN_ASSISTANTS} Only a person can set this; nobody can check who answered.`),

@@ -77,7 +77,7 @@ export const backups: readonly Route[] = [
     body: 'required',
     fails: [404],
     summary: 'Set how often the fleet, a tag or a site is backed up',
-    description: 'GET /backups shows the rules, with site the one that holds for it.',
+    description: 'GET /backups shows the rules; with site, the one that applies to it.',
     params: () =>
       z.object({
         site: text(300, 1).optional().describe('Id or domain.'),
@@ -107,7 +107,7 @@ export const backups: readonly Route[] = [
     fails: [404, 429, 503],
     summary: 'Download a backup as a plain archive',
     description:
-      'A tar archive: the files of the site as they are, one SQL file, and how to restore them by hand. It has passwords of the site in it. One that ends early is not complete.',
+      'A tar archive: the files of the site as they are, one SQL file, and how to restore them by hand. It contains passwords of the site. An archive that ends early is incomplete.',
     params: () => z.object({ backup_id: backupId() }),
     returns: () => z.object({ backup_id: z.string(), site_id: z.number().int() }),
     answer: async ({ backup_id }, ctx) => ({ ...(await exportBackup(ctx, backup_id)) }),
@@ -116,8 +116,9 @@ export const backups: readonly Route[] = [
     on: 'POST /backups/{backup_id}/verify',
     change: 'refresh',
     fails: [404, 409, 503],
-    summary: 'Read a backup back and compare it with what the site sent',
-    params: () => z.object({ backup_id: backupId(), percent: int(1, 100).default(100).describe('Of the files.') }),
+    summary: 'Read a stored backup and compare it with what the site sent',
+    params: () =>
+      z.object({ backup_id: backupId(), percent: int(1, 100).default(100).describe('Share of the files to read.') }),
     returns: () => writtenOf(verifyResult()),
     async answer({ backup_id, percent }, ctx) {
       const data = await verifyBackup(ctx, backup_id, percent);
@@ -129,7 +130,7 @@ export const backups: readonly Route[] = [
     change: 'refresh',
     fails: [404, 409, 503],
     summary: 'Restore a backup on trial, away from the site',
-    description: 'Compares the copy with what was recorded of the site. Off unless the operator allows it.',
+    description: 'Compares the copy with what was recorded about the site. Off unless the operator allows it.',
     params: () => z.object({ backup_id: backupId() }),
     returns: () => writtenOf(drillResult()),
     async answer({ backup_id }, ctx) {
@@ -147,7 +148,7 @@ export const backups: readonly Route[] = [
     change: { kind: 'deletions', sites: 1 },
     fails: [404, 409, 502, 503, 504],
     summary: 'Restore a site, a plugin, a table or files',
-    description: 'Taken back if the site is worse afterwards. dry_run shows the plan.',
+    description: 'Rolled back if the site is worse afterwards. dry_run shows the plan.',
     params: () =>
       z.object({
         backup_id: backupId(),
@@ -166,7 +167,7 @@ export const backups: readonly Route[] = [
           advice: 'Send dry_run to see the plan, then confirm.',
         });
       const data = await restoreNow(ctx, backup_id, { what, name });
-      return { message: data.outcome === 'taken_back' ? 'The restore was taken back.' : 'Restored.', data };
+      return { message: data.outcome === 'taken_back' ? 'The restore was rolled back.' : 'Restored.', data };
     },
   }),
 ];

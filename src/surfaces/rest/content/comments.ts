@@ -114,7 +114,7 @@ export const comments = ofModule('comments', [
       if (comment_ids.length === 0) throw missingParams(['comment_ids']);
       const site = await siteOf(ctx, id_or_domain);
       const { processed, comment_ids: done, errors } = await actOnCommentsInBulk(ctx, site, comment_ids, action);
-      const message = `${processed} of ${comment_ids.length} comments are as asked.`;
+      const message = `${processed} of ${comment_ids.length} comments are in the requested state.`;
       return { message, data: { processed, comment_ids: done }, site: await simpleSite(ctx, site), errors };
     },
   }),

@@ -66,12 +66,12 @@ export const fleet: readonly Route[] = [
     change: 'other',
     summary: 'Acknowledge, snooze or finish a matter that needs attention',
     description:
-      'Everyone sees by whom and why. Acknowledged ones stay listed, at the end; snoozed and done ones are not listed, in the brief neither. What happens again is listed again. Checks and alerts continue.',
+      'Everyone sees by whom and why. Acknowledged ones stay listed, at the end; snoozed and done ones are not listed, nor are they in the brief. What happens again is listed again. Checks and alerts continue.',
     params: () =>
       z.object({
         subject: text(120, 1).describe('From GET /fleet/attention.'),
-        state: z.enum([...MARK_STATES, 'open']).describe('open takes the mark back.'),
-        hours: int(1, 2160).default(24).describe('Of a snooze.'),
+        state: z.enum([...MARK_STATES, 'open']).describe('open removes the mark.'),
+        hours: int(1, 2160).default(24).describe('When a snooze ends.'),
         note: text(500).default('').describe('What is known about it.'),
       }),
     returns: () => writtenOf(asideShape()),
@@ -139,8 +139,8 @@ export const fleet: readonly Route[] = [
     on: 'GET /fleet/days',
     summary: 'Count the fleet by day, oldest first: states, updates, vulnerable sites, uptime',
     description:
-      'Days are in UTC, each as last counted; the last is today, as it is now. A day of which nothing is known is left out.',
-    params: () => z.object({ days: int(1, DAYS_KEPT).default(30).describe('Number of days, with today.') }),
+      'Days are in UTC, each as last counted; the last one is today, as of now. Days about which nothing is known are left out.',
+    params: () => z.object({ days: int(1, DAYS_KEPT).default(30).describe('Number of days, including today.') }),
     returns: () => recordOf(z.array(fleetDayShape())),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ days }, ctx) => ({ data: await fleetDays(ctx, days) }),
@@ -150,7 +150,7 @@ export const fleet: readonly Route[] = [
     live: true,
     fails: [404],
     summary: 'Compare 2 to 5 sites: versions, settings, plugins and themes',
-    description: 'As of their last sync, what differs first. Only administrators are asked of the sites.',
+    description: 'As of their last sync, what differs first. Sites are asked only for their administrators.',
     params: () =>
       z.object({
         site_ids_or_domains: csv(integerOrText(), 5)
@@ -215,7 +215,7 @@ export const fleet: readonly Route[] = [
     fails: [404],
     summary: 'Plan updates of the fleet as a matrix of sites and items',
     description:
-      'A page of sites and of items, and the totals of all: what POST /updates/update with the same filters would apply. Ignored offers and suspended sites are left out. Quarantined versions, and sites that cannot be changed, are listed, and outside every count.',
+      'A page of sites and of items, and the totals of all: what POST /updates/update with the same filters would apply. Ignored offers and suspended sites are left out. Quarantined versions, and sites that cannot be changed, are listed but not counted.',
     params: () =>
       z.object({
         type: csv(z.enum(UPDATE_TYPES)).default([]).describe('Default: all.'),

@@ -41,7 +41,7 @@ export const guidance: readonly Route[] = [
     fails: [404],
     summary: 'List what to watch out for before sites are changed',
     description:
-      'All of it, all that concerns a site, or that of a client and of the fleet. What programs proposed is not verified until a person confirms it.',
+      'All entries, those that apply to a site, or those of a client and of the fleet. What programs proposed is not verified until a person confirms it.',
     params: () => z.object({ ...about(), ...paging(20, 50) }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
     returns: () => listOf(entry()),
@@ -57,12 +57,12 @@ export const guidance: readonly Route[] = [
     fails: [404],
     summary: 'Add guidance',
     description:
-      'Of a site, of a client, or of the fleet if neither is named. Verified if a person adds it on the page.',
+      'For a site, for a client, or for the fleet if neither is named. Verified if a person adds it on the page.',
     params: () =>
       z.object({
         text: text(500, 1).describe('One or two sentences.'),
         ...about(),
-        until: text(40, 1).nullable().optional().describe('ISO 8601; null = for good.'),
+        until: text(40, 1).nullable().optional().describe('ISO 8601; null = no end.'),
       }),
     example: { message: 'The guidance was added.', data: example },
     returns: () => writtenOf(entry()),

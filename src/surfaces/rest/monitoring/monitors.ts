@@ -206,8 +206,8 @@ export const alertsExtra: readonly Route[] = [
     on: 'GET /monitors/{id_or_domain}/days',
     summary: 'List the uptime of a site by day, oldest first',
     description:
-      'Days are in UTC. A day of which nothing is known is left out; `since` says when the site began to be watched.',
-    params: () => ({ days: int(1, DAYS_KEPT).default(365).describe('Number of days, with today.') }),
+      'Days are in UTC. Days about which nothing is known are left out; `since` says when the site began to be watched.',
+    params: () => ({ days: int(1, DAYS_KEPT).default(365).describe('Number of days, including today.') }),
     returns: () => recordOf(z.array(uptimeDayShape())).extend({ since: z.string().nullable(), until: z.string() }),
     answer: (ctx, site, { days }) => listDays(ctx, site.id, days),
   }),
@@ -215,7 +215,7 @@ export const alertsExtra: readonly Route[] = [
     on: 'POST /monitors/{id_or_domain}/maintenance',
     change: 'settings',
     summary: 'Pause the checks of a site while somebody works on it',
-    description: 'An open incident stays open. A check by hand raises no alert meanwhile.',
+    description: 'An open incident stays open. Meanwhile, manual checks raise no alert.',
     params: () => ({ minutes: int(0, 20_160).describe('From now; 0 ends it.') }),
     returns: () => writtenOf(z.object({ id: z.number().int(), maintenance_until: z.string().nullable() })),
     async answer(ctx, site, { minutes }) {
@@ -232,13 +232,13 @@ export const alertsExtra: readonly Route[] = [
   monitorRoute({
     on: 'PUT|PATCH /monitors/{id_or_domain}/windows',
     change: 'settings',
-    summary: 'Set the weekly maintenance of a site: nothing is checked meanwhile',
+    summary: 'Set the weekly maintenance of a site, during which nothing is checked',
     params: () => ({
       windows: csv(
         text(20).refine((one) => WINDOW.test(one), 'must be like sun 02:00-04:00'),
         MOST_WINDOWS,
       ).describe(
-        'All of them, like sun 02:00-04:00, on the clock of the site; one that ends before it begins ends on the next day. Empty = none.',
+        "All of them, like sun 02:00-04:00, in the site's time; one that ends before it begins ends on the next day. Empty = none.",
       ),
     }),
     returns: () => writtenOf(windowsShape()),

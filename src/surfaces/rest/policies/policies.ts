@@ -16,8 +16,9 @@ const path = once(() => ({ policy_id: int(1) }));
 export const policies: readonly Route[] = [
   listRoute({
     on: 'GET /policies',
-    summary: 'List policies of updates',
-    description: 'First the one that the general settings make, if their automatic updates are on; it is read-only.',
+    summary: 'List update policies',
+    description:
+      'The one that the general settings make comes first, if their automatic updates are on; it is read-only.',
     params: () => z.object({ ...paging(50, 200) }),
     returns: () => listOf(policyEntry()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
@@ -32,7 +33,7 @@ export const policies: readonly Route[] = [
     body: 'required',
     fails: [404, 409],
     summary: 'Create a policy',
-    description: 'At its times it plans updates, and starts the rollout (auto) or leaves a request for approval (ask).',
+    description: 'On its schedule it plans updates, and starts the rollout (auto) or requests approval (ask).',
     params: () => z.object(policyFields()),
     returns: () => writtenOf(policyRecord()),
     answer: async (input, ctx) => ({ message: 'The policy was created.', data: await addPolicy(ctx, input) }),
@@ -43,7 +44,7 @@ export const policies: readonly Route[] = [
     body: 'required',
     fails: [404],
     summary: 'Preview a policy before it is created or changed',
-    description: 'With all that it is to be set to. Stores nothing and contacts no site.',
+    description: 'Takes all fields of the policy. Stores nothing and contacts no site.',
     params: () => z.object(policyFields()),
     returns: () => recordOf(draftPreview()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
@@ -67,7 +68,8 @@ export const policies: readonly Route[] = [
     where,
     fails: [409],
     summary: 'Change a policy',
-    description: 'Only what is sent; waves, window and schedule as a whole. A request of it that waits is withdrawn.',
+    description:
+      'Only the fields sent change; waves, window and schedule as a whole. Its waiting request is withdrawn.',
     params: () => z.object({ ...z.object(policyFields()).partial().shape, ...path() }),
     returns: () => writtenOf(policyRecord()),
     answer: async ({ policy_id, ...change }, ctx) => ({
@@ -81,7 +83,7 @@ export const policies: readonly Route[] = [
     where,
     fails: [409],
     summary: 'Delete a policy',
-    description: 'Rollouts that it started go on; a request of it that waits is withdrawn.',
+    description: 'Rollouts that it started continue; its waiting request is withdrawn.',
     params: () => z.object(path()),
     returns: () => writtenOf(z.object({ policy_id: z.number().int(), name: z.string() })),
     answer: async ({ policy_id }, ctx) => ({
@@ -94,7 +96,8 @@ export const policies: readonly Route[] = [
     live: true,
     where,
     summary: 'Preview a policy',
-    description: 'What it would do now, as a plan, and what it would have begun in the last 30 days. Contacts no site.',
+    description:
+      'What it would do now, as a plan, and what it would have started in the last 30 days. Contacts no site.',
     params: () => z.object(path()),
     returns: () => recordOf(policyPreview()),
     answer: async ({ policy_id }, ctx) => ({ data: await previewPolicy(ctx, policy_id) }),

@@ -26,7 +26,7 @@ function segmentRow(segment: Segment): Route {
     fails: [409],
     summary: `Report: ${SEGMENT_CONTENT[segment]}`,
     description:
-      'raw has bracketed tokens for report templates, normal and json have plain keys, csv and html are files. Based on stored data: meta.as_of says from when, meta.notes what a reader must know.',
+      'raw has bracketed tokens for report templates, normal and json have plain keys, csv and html are files. Based on stored data: meta.as_of says as of when, and meta.notes what a reader must know.',
     params: () => ({
       ...range(),
       action: text(200)

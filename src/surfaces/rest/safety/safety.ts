@@ -46,7 +46,7 @@ export const safetyExtra: readonly Route[] = [
     live: true,
     summary: "Read a site's guard",
     description:
-      'The guard keeps copies of plugins and themes, and rolls back what breaks the site. The site is asked now.',
+      'The guard keeps copies of plugins and themes, and rolls back what breaks the site. Asks the site now.',
     returns: () => recordOf(siteGuard()),
     answer: async (ctx, site) => ({ data: await guardOf(ctx, site.id) }),
   }),
@@ -88,7 +88,9 @@ export const safetyExtra: readonly Route[] = [
         .describe('Login name of an administrator. Default: the one the site is connected with.'),
       set_up: flag()
         .default(false)
-        .describe('Consent: where logins by token are not possible yet, installs the guard with allow_login first.'),
+        .describe(
+          'Consent: where logins by token are not possible yet, the guard is first installed with allow_login.',
+        ),
     }),
     returns: () => writtenOf(adminLogin()).extend(withSite()),
     async answer(ctx, site, { user, set_up }) {
@@ -105,7 +107,7 @@ export const safetyExtra: readonly Route[] = [
   siteRoute({
     on: 'GET /sites/{id_or_domain}/safe-updates',
     summary: 'List protected updates of a site, step by step',
-    description: 'Also while they run. The guard is shown as last seen: the site is not asked.',
+    description: 'Works while they are running, too. The guard is shown as last seen: the site is not asked.',
     params: () => paging(20, 100),
     returns: () => listOf(safeChangeShape()).extend({ guard: siteGuard(), ...withSite() }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
@@ -128,8 +130,8 @@ export const safetyExtra: readonly Route[] = [
       on_suspect: z
         .enum(['keep', 'roll_back'])
         .default('keep')
-        .describe('If pages look different, or other files or data changed.'),
-      least_protection: protection().default('reinstall').describe('Items with less are skipped.'),
+        .describe('What to do if pages look different, or other files or data changed.'),
+      least_protection: protection().default('reinstall').describe('Items with less protection are skipped.'),
       paths: csv(text(300), 10).default([]).describe('Up to 10 more pages to check.'),
       dry_run: flag().default(false),
     }),
@@ -151,7 +153,7 @@ export const safetyExtra: readonly Route[] = [
     params: () => ({
       change_id: integerOrText()
         .optional()
-        .describe('Of an update or snapshot, or an id in the change log of the site.'),
+        .describe("From an update or a snapshot, or an id from the site's change log."),
       type: itemType().optional(),
       slug: text(512).optional().describe('Exact slug.'),
       to_version: text(100).optional().describe('Default: the version before the last update.'),
@@ -168,7 +170,7 @@ export const safetyExtra: readonly Route[] = [
     summary: 'List versions that broke a site, and where they are quarantined',
     params: () =>
       z.object({
-        include_lifted: flag().default(false).describe('Also lifted ones.'),
+        include_lifted: flag().default(false).describe('Include lifted ones.'),
         ...paging(50, 200),
       }),
     returns: () => listOf(quarantinedVersion()),

@@ -123,7 +123,7 @@ export const fleetChangeShape = once(() =>
   z.object({
     id: int().describe('For the roll-back of an update and for POST /actions/undo, as change_id.'),
     at: timestamp(),
-    site_id: int().nullable().describe('null = of no site.'),
+    site_id: int().nullable().describe('null = not on a site.'),
     site_name: z.string().nullable(),
     url: z.string().nullable(),
     kind: z.string(),
@@ -137,7 +137,7 @@ export const fleetChangeShape = once(() =>
     via: z.string().describe('site = on the site itself.'),
     result: z.enum(['done', 'failed']),
     action_id: int().nullable().describe('For POST /actions/undo; null = the log does not have what it replaced.'),
-    undo: z.enum(UNDO).nullable().describe('What takes it back; null = nothing does, or the site has changed since.'),
+    undo: z.enum(UNDO).nullable().describe('What undoes it; null = nothing does, or the site has changed since.'),
   }),
 );
 
@@ -147,8 +147,8 @@ export const fleetChangesMore = once(() => ({
   kinds: z
     .array(z.object({ kind: z.string(), action: z.string(), count: int(), failed: int().optional() }))
     .describe('Most frequent first.'),
-  more_kinds: int().optional().describe('Not in kinds.'),
-  not_known: z.array(z.string()).optional().describe('What no log of the sites tells.'),
+  more_kinds: int().optional().describe('Kinds not listed in kinds.'),
+  not_known: z.array(z.string()).optional().describe('What no log of the sites records.'),
 }));
 
 export const fleetDayShape = once(() =>
@@ -180,7 +180,7 @@ export const offeredItemShape = once(() =>
     new_versions: versions(),
     held_back: z
       .array(z.string())
-      .describe('Newer versions that are quarantined somewhere; there they are in no other member.'),
+      .describe('Newer versions that are quarantined on some sites; those sites are in no other member.'),
     fixing_sites: int().nullable().describe('Sites on which it fixes a known vulnerability; null = unknown.'),
     fixes: z.array(z.string()).describe('Known vulnerabilities it fixes, at most 5.'),
   }),
@@ -208,7 +208,7 @@ export const planShape = once(() =>
       site_status: siteStatus(),
       namesake: z.boolean().describe('Another site has the same name.'),
       guarded: z.boolean().nullable().describe('null = its guard was never checked, or did not answer.'),
-      down: z.boolean().describe('For its monitor, or when last looked at.'),
+      down: z.boolean().describe('According to its monitor, or when last checked.'),
       obstacle: z.string().nullable().describe('Why it cannot be updated; null = it can.'),
       cells: z.array(
         z.object({
@@ -216,12 +216,12 @@ export const planShape = once(() =>
           current_version: z.string(),
           new_version: z.string(),
           level: level(),
-          quarantined: z.boolean().describe('On this site: it is not applied.'),
+          quarantined: z.boolean().describe('Quarantined on this site: it is not applied.'),
           quarantined_elsewhere: z.boolean().describe('It broke another site.'),
           needs: z
             .string()
             .nullable()
-            .describe('What the site lacks for it, as PHP 8.4: it is not applied; null = nothing.'),
+            .describe('What the site lacks for it, such as PHP 8.4: it is not applied; null = nothing.'),
         }),
       ),
     }),

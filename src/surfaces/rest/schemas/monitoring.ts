@@ -185,7 +185,7 @@ export const alertShape = once(() =>
     kind: z.string(),
     site_id: int().nullable().describe('null = it belongs to no site.'),
     time: z.string(),
-    delivered: z.boolean().describe('Whether a mail or message about it was sent. Also false if it had no recipient.'),
+    delivered: z.boolean().describe('Whether a mail or message about it was sent; false, too, if it had no recipient.'),
     delivered_at: textOrNull(),
     facts: z.record(z.union([scalar(), z.array(scalar())])).describe('By kind.'),
   }),

@@ -173,7 +173,7 @@ export const siteShape = once(() =>
         ),
         made_at: textOrNull().describe('null = unknown.'),
         looked_at: textOrNull().describe(
-          'null = not asked yet: each sync asks for the plugin found by the one before.',
+          'null = not asked yet: each sync asks about the plugin that the previous one found.',
         ),
       })
       .describe('By the site itself.'),

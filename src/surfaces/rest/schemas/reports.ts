@@ -24,7 +24,7 @@ function anyOf(schemas: readonly z.ZodTypeAny[]): z.ZodTypeAny {
 
 /** A number of events. */
 const known = (others = false) =>
-  others ? int().min(0) : int().min(0).nullable().describe('null = not known: not watched then.');
+  others ? int().min(0) : int().min(0).nullable().describe('null = not known: the site was not watched then.');
 
 function membersOf(values: Readonly<Record<string, ReportedValue>>, form: 'plain' | 'raw'): Members {
   return Object.fromEntries(

@@ -22,7 +22,10 @@ const versions = once(() => ({
 }));
 const fixes = once(() => z.array(z.string()).optional().describe('Known vulnerabilities that the new version fixes.'));
 const needs = once(() =>
-  z.string().optional().describe('What the site lacks for it, as PHP 8.4: it is not tried before the site has that.'),
+  z
+    .string()
+    .optional()
+    .describe('What the site lacks for it, such as PHP 8.4: it is not tried until the site has that.'),
 );
 const installedOffer = once(() =>
   z.object({
@@ -81,7 +84,7 @@ export const slugResult = once(() =>
       success: z.literal(0),
       error: z.string(),
       message: z.string(),
-      version: z.string().optional().describe('It is installed, but the site is down since.'),
+      version: z.string().optional().describe('It is installed, but the site has been down since.'),
     }),
   ]),
 );

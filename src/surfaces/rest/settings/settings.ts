@@ -100,7 +100,7 @@ const emails = [
 export const settings: readonly Route[] = [
   ...groupRoutes('general', {
     summary: 'General settings',
-    note: 'sidebar_position and svc_widgets are per user of the key. Automatic updates are a policy (GET /policies); set by a caller who may not approve, each of its plans waits for a person.',
+    note: 'sidebar_position and svc_widgets are per user of the key. Automatic updates are a policy (GET /policies); if a caller who may not approve set it, each of its plans waits for a person.',
     inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
     derived: () => ({
       svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Backup method.'),

@@ -40,7 +40,7 @@ export const editSiteFields = once(() => ({
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional().describe('0 lifts a suspension and reconnects the site if needed.'),
   automatic_update: off().describe('Automatic updates of the general settings on this site.'),
-  backup_before_upgrade: threeWay('Update only with a recent backup, which is made first where it can be'),
+  backup_before_upgrade: threeWay('Update only with a recent backup, which is made first where possible'),
   ignore_core_updates: off(),
   ignore_plugin_updates: off(),
   ignore_theme_updates: off(),

@@ -22,7 +22,7 @@ import { listRoute, type Route, type RouteAnswer, route } from '../route.js';
 import { listOf, writtenOf } from '../schemas/records.js';
 
 const PAGED = { items: true, total: true, page: true, per_page: true } as const;
-const rolloutId = () => text(100).describe('As given in the answer of a start.');
+const rolloutId = () => text(100).describe('From the answer that started it.');
 
 /** A rollout beside a page of its items. */
 const rolloutAnswer = once(() =>
@@ -40,9 +40,9 @@ function asPage({
 }
 
 const CONTROLS = [
-  ['pause', 'pause', 'Pause a rollout', 'Sites at work are finished; no other begins.', 'paused'],
+  ['pause', 'pause', 'Pause a rollout', 'Sites in progress are finished; no other starts.', 'paused'],
   ['resume', 'resume', 'Resume a paused rollout', '', 'resumed'],
-  ['abort', 'abort', 'Abort a rollout', 'For good: sites at work are finished, and no other begins.', 'aborted'],
+  ['abort', 'abort', 'Abort a rollout', 'For good: sites in progress are finished, and no other starts.', 'aborted'],
   [
     'approve',
     'approve_next_wave',
@@ -72,8 +72,8 @@ export const rollouts: readonly Route[] = [
   }),
   listRoute({
     on: 'GET /updates/plans',
-    summary: 'List plans that were made and can still be started, newest first',
-    description: 'Of each caller the 20 newest, each for a day; not those of policies.',
+    summary: 'List plans that can still be started, newest first',
+    description: 'The 20 newest of each caller, each for a day; without those of policies.',
     params: () => z.object({ ...paging(10, 50) }),
     returns: () => listOf(waitingPlan()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
@@ -108,18 +108,20 @@ export const rollouts: readonly Route[] = [
     fails: [404, 409],
     summary: 'Start the rollout of a plan',
     description:
-      'Works in the background, wave by wave. Only with the digest of the plan, before it lapses, and once: who starts it again gets the same rollout.',
+      'Works in the background, wave by wave. Needs the digest of the plan, before the plan lapses. A plan starts once: starting it again returns the same rollout.',
     params: () =>
       z.object({
         plan_id: text(100),
-        digest: text(100).describe('As the plan showed it.'),
+        digest: text(100).describe('From the plan.'),
         dry_run: flag().default(false).describe('true: says what it would do, and starts nothing.'),
       }),
     returns: () => startShape().extend({ message: z.string() }),
     async answer({ dry_run, ...input }, ctx) {
       if (dry_run) return { message: 'Nothing was started.', ...(await previewStart(ctx, input)) };
       const answer = await startRollout(ctx, input);
-      const message = answer.already_started ? 'This plan had started its rollout before.' : 'The rollout has started.';
+      const message = answer.already_started
+        ? 'This plan has already started its rollout.'
+        : 'The rollout has started.';
       return { message, ...answer };
     },
   }),

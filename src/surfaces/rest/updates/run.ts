@@ -22,7 +22,7 @@ export const runId = once(() =>
   text(40)
     .refine((id) => RUN_ID.test(id), 'must be run_ and a random UUID')
     .optional()
-    .describe('The id of the new run, if you want to read it meanwhile: run_ and a random UUID. Default: one is made.'),
+    .describe('An id for the new run, if you want to read it meanwhile: run_ and a random UUID. Default: one is made.'),
 );
 
 /** The context of a call that makes a run with this id. Throws `svc_rest_conflict` if there is such a run. */

@@ -40,7 +40,7 @@ export const runs: readonly Route[] = [
   route({
     on: 'GET /runs/{run_id}',
     summary: 'Read a run of updates, item by item',
-    description: 'Also while it runs. `total` counts items.',
+    description: 'Works while it is running, too. `total` counts items.',
     fails: [404],
     params: () =>
       z.object({
@@ -60,7 +60,7 @@ export const runs: readonly Route[] = [
     on: 'GET /runs/{run_id}/receipts',
     summary: 'Read the signed receipts of a run',
     description:
-      'One for each site whose updates were checked: versions, findings, roll-backs, what was looked at and what was not, as of the end of the run. `sitefleet receipt verify` checks a file of this answer.',
+      'One for each site whose updates were checked: versions, findings, roll-backs, what was checked and what was not, as of the end of the run. `sitefleet receipt verify` checks a file of this answer.',
     fails: [404],
     params: () => z.object({ run_id: text(100).describe('As given in the answer of an update.'), ...paging(20, 100) }),
     returns: () => listOf(receipt()),
@@ -74,7 +74,7 @@ export const runs: readonly Route[] = [
     on: 'GET /runs/{run_id}/pictures/{site}',
     summary: 'Read the pictures of a site in a run',
     description:
-      'Of the front page, and of pages in which something was found. Of all runs only the newest 5,000 are kept.',
+      'Of the front page, and of pages on which something was found. Only the newest 5,000 of all runs are kept.',
     fails: [404],
     params: () =>
       z.object({
@@ -92,7 +92,7 @@ export const runs: readonly Route[] = [
     change: { kind: 'updates', sites: 'planned' },
     live: true,
     fails: [404, 409],
-    summary: 'Apply the updates that failed in a run again',
+    summary: "Apply a run's failed updates again",
     description: 'As a new run. What broke its site, was rolled back or is quarantined is left alone.',
     params: () =>
       z.object({
@@ -125,8 +125,8 @@ export const runs: readonly Route[] = [
     change: 'other',
     fails: [404, 409],
     summary: 'Cancel a run of updates',
-    description: 'What was done stays. 409 for a run that has ended, or that a call of another process does.',
-    params: () => z.object({ run_id: text(100).describe('Of a run at work.') }),
+    description: 'What was done stays. 409 for a run that has ended, or that a call in another process is doing.',
+    params: () => z.object({ run_id: text(100).describe('Of a run in progress.') }),
     returns: () => cancelled().extend({ message: z.string() }),
     async answer({ run_id }, ctx) {
       return { message: 'The run was cancelled.', ...(await cancel(ctx, { run_id })) };
