@@ -44,7 +44,7 @@ export class CopyPhp {
     await this.#fix();
   }
 
-  /** Sets the folders of a page so that it cannot change them, as it could otherwise: before PHP 8.3 step by step to the root. */
+  /** Sets the folders of a page so that it cannot change them, as it could otherwise: in older versions of PHP step by step to the root. */
   async #fix(): Promise<void> {
     await mkdir(this.#fixed, { mode: 0o700 });
     const place = join(this.#fixed, 'copy.ini');
