@@ -479,7 +479,7 @@ describe('a site that does not end', () => {
     };
     expect(await app.fail('back-up-site', SITE)).toMatchObject({
       code: 'svc_backup_failed',
-      message: expect.stringContaining('do not fit'),
+      message: expect.stringContaining('do not match the request'),
     });
   });
 });
