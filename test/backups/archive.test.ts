@@ -71,6 +71,25 @@ describe('an archive', () => {
     expect(await logged()).toContain('backup-exported');
   });
 
+  it('leaves out, and names, a table whose definition would run something where it is loaded', async () => {
+    const create = "CREATE TABLE `wp_evil` (\n  `a` int COMMENT 'a\\ */'\n);\n\\! touch evil\n-- '\n)";
+    state().lies = (action) => {
+      if (action !== 'tables') return undefined;
+      const good = { name: 'wp_good', engine: 'InnoDB', rows: 0, bytes: 0, ordered: true };
+      const tables = [
+        { ...good, create: 'CREATE TABLE `wp_good` (\n  `a` int\n)' },
+        { ...good, name: 'wp_evil', create },
+      ];
+      return { prefix: 'wp_', server: 'simulated', tables, others: [] };
+    };
+    app.clock.move(3_600_000);
+    const { backup_id } = await app.call('back-up-site', { site_id_or_domain: 1 });
+    const all = Buffer.from(await (await get(app.tokens.write, backup_id)).arrayBuffer()).toString('latin1');
+    expect(all).toContain('CREATE TABLE `wp_good`');
+    expect(all).not.toContain('touch evil');
+    expect(all).toMatch(/^Not in database\.sql, .*: wp_evil$/m);
+  });
+
   it('is for those who may restore, and of backups that are complete', async () => {
     expect((await get(app.tokens.read)).status).toBe(403);
     expect((await app.http.request(`/v2/backups/${id}/archive`)).status).toBe(401);
@@ -168,5 +187,9 @@ describe('the SQL of a table', () => {
     "CREATE TABLE `t` (\n  `a` int COMMENT 'a */ /*!50100 b'\n) ENGINE=InnoDB /*!80016 DEFAULT ENCRYPTION='N' */",
   ])('is written otherwise: %s', (create) => {
     expect(isDumpable(table(create))).toBe(true);
+  });
+
+  it('is not written under a name that no database accepts', () => {
+    expect(isDumpable({ ...table('CREATE TABLE `t` (`a` int)'), name: 'a\0b' })).toBe(false);
   });
 });
