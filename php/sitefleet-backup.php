@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Backup
  * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
- * Version: 1.0.2
+ * Version: 1.0.3
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -17,7 +17,7 @@ if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
 
 /** One object serves one request. */
 class Sitefleet_Backup {
-	const VERSION     = '1.0.2';
+	const VERSION     = '1.0.3';
 	const MAX_BODY    = 1048576;
 	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
 	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
@@ -235,6 +235,18 @@ class Sitefleet_Backup {
 
 	private static function like( string $prefix ): string { return addcslashes( $prefix, '%_\\' ) . '%'; }
 
+	/** Prefixes of other WordPress sites in the same database that begin with this one's: their tables are not of this site. */
+	private static function prefixes_of_others( array $names, string $own ): array {
+		$there = array_fill_keys( $names, true );
+		$found = array();
+		foreach ( $names as $name ) {
+			if ( 'options' !== substr( $name, -7 ) || $own . 'options' === $name ) continue;
+			$prefix = substr( $name, 0, -7 );
+			if ( isset( $there[ $prefix . 'posts' ], $there[ $prefix . 'users' ], $there[ $prefix . 'usermeta' ] ) ) $found[] = $prefix;
+		}
+		return $found;
+	}
+
 	/** The tables with the site's prefix, and how each is made. */
 	private function do_tables(): array {
 		global $wpdb;
@@ -244,7 +256,13 @@ class Sitefleet_Backup {
 		$others = array();
 		$rows   = $this->all( $db, "SELECT TABLE_NAME AS name, TABLE_TYPE AS type, ENGINE AS engine, TABLE_ROWS AS many, DATA_LENGTH AS bytes FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE $like ORDER BY TABLE_NAME" );
 		Sitefleet_Refusal::when( count( $rows ) > self::MAX_TABLES, 'too_large', 'The site has more than ' . self::MAX_TABLES . ' tables.' );
+		$prefixes = self::prefixes_of_others( array_column( $rows, 'name' ), $wpdb->base_prefix );
 		foreach ( $rows as $row ) {
+			foreach ( $prefixes as $prefix ) {
+				if ( 0 !== strpos( $row['name'], $prefix ) ) continue;
+				$others[] = array( 'kind' => 'other_wordpress', 'name' => $row['name'] );
+				continue 2;
+			}
 			if ( 'BASE TABLE' !== $row['type'] ) {
 				$others[] = array( 'kind' => 'view', 'name' => $row['name'] );
 				continue;

@@ -229,6 +229,29 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     rmSync(join(site.content, 'uploads/beside.txt'));
   });
 
+  it('leaves the tables of another WordPress in the same database alone', async () => {
+    const others = ['options', 'posts', 'users', 'usermeta', 'orders'].map((name) => `wp_shop_${name}`);
+    // Of plugins of this site.
+    const own = ['wp_mail_options', 'wp_shopping'];
+    for (const name of [...others, ...own])
+      sql(`CREATE TABLE ${name} (id INT PRIMARY KEY); INSERT INTO ${name} VALUES (1)`);
+    try {
+      const [last] = (await app.call('back-up-site', one)).backups as Answer[];
+      const { left_out, database } = await app.call('get-backup', { backup_id: last?.backup_id });
+      const named = (rows: Answer[]) =>
+        rows.flatMap(({ name, path }) => name ?? path).filter((name) => /shop|mail/.test(name));
+      expect(named(left_out.filter(({ why }: Answer) => why === 'other_wordpress')).sort()).toEqual([...others].sort());
+      expect(named(database)).toEqual(own);
+      for (const name of [...others, ...own]) sql(`INSERT INTO ${name} VALUES (2)`);
+      expect(await restore({ what: 'site' }, last?.backup_id)).toMatchObject({ outcome: 'restored' });
+      const rows = (name: string) => Number(sql(`SELECT count(*) FROM ${name}`));
+      expect(others.map(rows)).toEqual(others.map(() => 2));
+      expect(own.map(rows)).toEqual([1, 1]);
+    } finally {
+      for (const name of [...others, ...own]) sql(`DROP TABLE IF EXISTS ${name}`);
+    }
+  });
+
   it('goes back when the restored site is unwell', async () => {
     site.write('plugins/doomed/doomed.php', HEAD('Doomed', '2.0'));
     sql("UPDATE wp_options SET option_value = 'later' WHERE option_name = 'blogname'");
