@@ -11,6 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { clientOf, closeTransport, contents, visit } from '../guard/tools.js';
 import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
+import { zip } from '../guard/zip.js';
 import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
@@ -40,7 +41,7 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     await host.start({ files: 'code' });
     const key = await generateKey();
     privateKey = key.private_key;
-    site = await host.site('backups', { workers: 6, log: true, temporary: true });
+    site = await host.site('backups', { workers: 6, log: true, temporary: true, updates: true });
     site.trust(key.public_key);
     furnish();
     app = await testApp({
@@ -339,6 +340,31 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     expect(await client.restoring()).toBeNull();
     expect(await restore({ what: 'site' })).toMatchObject({ outcome: 'restored' });
     expect(files()['uploads/2026/empty.txt']).toBeDefined();
+  });
+
+  it('is made before an update, and brings the old version back', async () => {
+    const slug = 'quiet/quiet.php';
+    const before = Object.fromEntries(Object.entries(files()).filter(([path]) => path.startsWith('plugins/quiet/')));
+    site.write(
+      'packages/quiet.zip',
+      zip({ [slug]: HEAD('Quiet', '2.0'), 'quiet/new.php': '<?php // of the new version\n' }),
+    );
+    site.write(
+      'offers.json',
+      JSON.stringify({ plugin: { [slug]: ['2.0', join(site.content, 'packages/quiet.zip')] }, theme: {} }),
+    );
+    await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
+    // The backups of this file are too old to count.
+    await app.db.run('UPDATE backup SET started_at = started_at - ?', [30 * 86_400_000]);
+    await app.db.run('UPDATE site_detail SET backup_before_upgrade = 1');
+    const updated = await app.call('update-site-plugins', { ...one, slugs: [slug] });
+    const { items } = await app.call('get-run', { run_id: updated.run_id });
+    expect(items).toMatchObject([{ slug, state: 'kept', backup_id: expect.stringMatching(/^backup_/) }]);
+    expect(readFileSync(join(site.content, 'plugins', slug), 'utf8')).toContain('Version: 2.0');
+    const done = await restore({ what: 'plugin', name: 'quiet' }, items[0].backup_id);
+    expect(done).toMatchObject({ outcome: 'restored', files_replaced: 1, files_removed: 1 });
+    const after = Object.fromEntries(Object.entries(files()).filter(([path]) => path.startsWith('plugins/quiet/')));
+    expect(after).toEqual(before);
   });
 
   /** Makes files and a table differ from the backup. @param missing files that are there no more @param extra new ones */
