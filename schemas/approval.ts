@@ -34,7 +34,7 @@ export interface Change {
 /** `approvals`: it checks the right to approve itself. A function for calls that make several kinds of changes. */
 export type ChangeOf = 'approvals' | ChangeKind | Change | ((input: never) => Change[]);
 
-/** What cannot be taken back comes first: by which a request of several kinds is called, and what it shows first. */
+/** What cannot be undone comes first: by which a request of several kinds is called, and what it shows first. */
 export const GRAVEST_FIRST: readonly ChangeKind[] = [
   'site_deletions',
   'deletions',

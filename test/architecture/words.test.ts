@@ -22,6 +22,9 @@ const BANNED: Readonly<Record<string, string>> = {
   'held back': 'quarantined',
   whoever: 'the person who, anyone who',
   anew: 'again',
+  'taken back': 'rolled back, undone',
+  'sites at work': 'sites in progress',
+  'for so long': 'for this long, during this time',
 };
 
 function files(): string[] {

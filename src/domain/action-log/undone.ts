@@ -3,7 +3,7 @@
 import type { ActionRow } from '../../store/action-log/action-log.js';
 import type { Ctx } from '../context.js';
 
-/** The ids of those entries whose changes later entries took back, unless that was taken back in turn. */
+/** The ids of those entries whose changes later entries undid, unless that was undone in turn. */
 export async function undoneAmong(ctx: Ctx, entries: readonly ActionRow[]): Promise<Set<number>> {
   const { actionLog } = ctx.store;
   const own = entries.filter(({ context, code }) => context !== 'call' && code === '');
@@ -21,7 +21,7 @@ export async function undoneAmong(ctx: Ctx, entries: readonly ActionRow[]): Prom
   return new Set([...back, ...undone.map(({ id }) => id)]);
 }
 
-/** Whether all fields of an entry were taken back: an undo may have failed on some of them. */
+/** Whether all fields of an entry were undone: an undo may have failed on some of them. */
 function isCovered({ fields }: ActionRow, by: readonly ActionRow[]): boolean {
   if (fields === '' || by.some((one) => one.fields === '')) return true;
   const taken = new Set(by.flatMap((one) => fieldsOf(one.fields)));

@@ -33,7 +33,7 @@ const NOTED_BYTES = 64 * 1024 * 1024;
 /** A site that takes longer to answer is given a pause of the same length, up to a limit. */
 const SLOW_MS = 2_500;
 const LONGEST_PAUSE_MS = 10_000;
-/** A site that has worked for so long is asked to rest between pieces of its work. A first backup takes longer anyway. */
+/** A site that has worked for this long is asked to rest between pieces of its work. A first backup takes longer anyway. */
 const AT_ONCE_MS = 5_000;
 /** Of files that seem unchanged so many are read again: what only seems so is found in time. */
 const READ_AGAIN = 0.01;

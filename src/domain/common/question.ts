@@ -3,7 +3,7 @@
 import { siteWord } from '../../../schemas/site-text.js';
 
 export interface Question {
-  /** The first sentence is the question; the others say what it does not do, and what cannot be taken back. */
+  /** The first sentence is the question; the others say what it does not do, and what cannot be undone. */
   text: string;
   /** A smaller call that may be chosen instead: what it is, and the members of the input that make it smaller. */
   instead?: { words: string; input: Record<string, unknown> };

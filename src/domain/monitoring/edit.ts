@@ -71,7 +71,7 @@ export async function changedMonitor(ctx: Ctx, siteId: number, change: MonitorCh
 
 const MINUTE_MS = 60_000;
 
-/** Does not check a site on schedule for so long, because somebody works on it; 0 ends that. */
+/** Does not check a site on schedule for this long, because somebody works on it; 0 ends that. */
 export async function maintain(ctx: Ctx, siteId: number, minutes: number) {
   await monitorRow(ctx, siteId);
   return maintainUntil(ctx, siteId, minutes === 0 ? null : ctx.clock.now() + minutes * MINUTE_MS);

@@ -158,7 +158,7 @@ async function postState(known: Known, { slug, since }: Change, { before }: Chan
     statusOf(ctx, connection, Number(slug)),
   );
   if (post === null) return { reason: 'The site has no such post any more.' };
-  // The trash is where a new post is taken back to.
+  // Undoing a new post moves it to the trash.
   const isTakenBack = before === null && post.post_status === 'trash' && since !== 'trash';
   return { value: isTakenBack ? null : post.post_status };
 }

@@ -82,7 +82,7 @@ export function createReportData(db: Db) {
 
     /**
      * Updates of a type in a range in ms, `to` exclusive, of runs that compared the site with before: how many, how many of
-     * them were taken back, and the runs, newest first.
+     * them were rolled back, and the runs, newest first.
      */
     async checkedUpdates(siteId: number, type: number, from: number, to: number, limit: number) {
       const [rows = [], [counts] = []] = await db.read([

@@ -162,7 +162,7 @@ CREATE TABLE ignored_everywhere (
   slug TEXT NOT NULL,
   version TEXT NOT NULL,
   name TEXT NOT NULL,
-  -- Milliseconds; NULL = until it is taken back.
+  -- Milliseconds; NULL = until it is undone.
   until INTEGER,
   PRIMARY KEY (type, slug, version)
 ) WITHOUT ROWID;

@@ -18,7 +18,7 @@ export function wavesWords(
   const pause = rest.length === 0 ? '' : `, ${apart(soak_minutes)}${approve_waves ? ', each after an approval' : ''}`;
   const when =
     window === null ? '' : ` Only ${daysWords(window.days)} ${window.from}-${window.to} in the time zone of each site.`;
-  const halts = ` What breaks one site goes to no other; the rollout halts when ${counted(halt_sites, 'site')} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave.`;
+  const halts = ` Halts when ${counted(halt_sites, 'site')} ${halt_sites === 1 ? 'breaks or is' : 'break or are'} down, or updates fail on ${halt_percent} % of a wave. What breaks one site goes to no other.`;
   return `${counted(updates, 'update')} on ${counted(sites, 'site')}, ${order}${pause}.${when}${halts}`;
 }
 
