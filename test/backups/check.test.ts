@@ -71,7 +71,7 @@ it('names one flipped bit, and the backups that need what it was in', async () =
   flip(first, 20);
   // The first pack has what all sites have in common.
   expect(await concerned()).toEqual([
-    { problem: 'Its bytes are not those that were stored.', backups: expect.arrayContaining([made[0], made[2]]) },
+    { problem: 'Its contents are not what was stored.', backups: expect.arrayContaining([made[0], made[2]]) },
   ]);
   const items = (await app.call('list-backups', {})).items as { backup_id: string; sound: boolean | null }[];
   expect(items.find(({ backup_id }) => backup_id === made[0])).toMatchObject({ sound: false });

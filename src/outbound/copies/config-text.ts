@@ -21,7 +21,7 @@ export function configText(
   { socket, name, password }: { socket: string; name: string; password: string },
 ): string {
   if (!/^\w{0,64}$/.test(prefix))
-    throw new CopyUnavailable('The names of the tables begin with signs that no WordPress accepts.');
+    throw new CopyUnavailable('The table names begin with characters that WordPress does not accept.');
   const all = {
     DB_CHARSET: 'utf8mb4',
     DB_COLLATE: '',

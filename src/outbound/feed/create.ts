@@ -131,7 +131,7 @@ async function openFile(path: string, known: FeedStamp | null, maxBytes: number 
   const facts = await stat(path).catch((cause: unknown) => {
     throw new FeedFailure(`The feed file cannot be read${shownCode(cause)}.`, { cause });
   });
-  if (!facts.isFile()) throw new FeedFailure('SITEFLEET_VULNERABILITY_FEED names no file.');
+  if (!facts.isFile()) throw new FeedFailure('SITEFLEET_VULNERABILITY_FEED does not name a file.');
   const etag = `${facts.size}-${facts.mtimeMs}`;
   if (known?.etag === etag) return { changed: false };
   return { changed: true, stamp: { etag, last_modified: null }, batches: entriesOf(createReadStream(path), maxBytes) };

@@ -121,7 +121,7 @@ export function openBucket(parts: BucketParts) {
         if (next.token === token) break;
         token = next.token;
       }
-      throw new RepositoryError('unavailable', 'The list of the storage server does not end.');
+      throw new RepositoryError('unavailable', 'The storage server sends a list that does not end.');
     },
 
     async remove(name: string): Promise<void> {
@@ -146,7 +146,7 @@ export function openBucket(parts: BucketParts) {
     };
     const page = pageOf((await bucket.expect({ method: 'GET', name: '', query }, [200])).bytes.toString('utf8'));
     if (page !== null) return page;
-    throw new RepositoryError('unavailable', 'The storage server answers a list with something else.');
+    throw new RepositoryError('unavailable', 'The storage server answered a request for a list with something else.');
   }
 }
 
@@ -223,7 +223,7 @@ class Bucket {
     const late = new AbortController();
     const within = async <T>(bytes: number, work: Promise<T>): Promise<T> => {
       const limit = clock.deadline(PATIENCE_MS + bytes / LEAST_BYTES_PER_MS);
-      const stop = () => late.abort(new DOMException('The server is silent.', 'TimeoutError'));
+      const stop = () => late.abort(new DOMException('The storage server sends nothing.', 'TimeoutError'));
       limit.signal.addEventListener('abort', stop, { once: true });
       return work.finally(limit.clear);
     };
@@ -254,7 +254,7 @@ async function wholeOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   for await (const part of body) {
     bytes += part.length;
     if (bytes > MAX_BYTES)
-      throw new RepositoryError('damaged', 'The storage server answers more than anything that was stored there.');
+      throw new RepositoryError('damaged', 'The storage server sent more than was ever stored there.');
     parts.push(part);
   }
   return Buffer.concat(parts);

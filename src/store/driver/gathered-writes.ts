@@ -51,7 +51,7 @@ export function gatherWrites(db: Db): Db {
   const refuseLate = (): void => {
     const limit = performance.now() - LONGEST_WAIT_MS;
     while (waiting[0] !== undefined && waiting[0].since < limit) {
-      waiting.shift()?.reject(new StorageError('busy', `Other writes were at work for ${LONGEST_WAIT_MS} ms.`));
+      waiting.shift()?.reject(new StorageError('busy', `Other writes were in progress for ${LONGEST_WAIT_MS} ms.`));
     }
   };
 

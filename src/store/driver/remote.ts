@@ -226,7 +226,7 @@ class Turns {
       };
       const timer = setTimeout(() => {
         this.#waiting.delete(begin);
-        reject(new StorageError('busy', `Other writes were at work for ${this.#limitMs} ms.`));
+        reject(new StorageError('busy', `Other writes were in progress for ${this.#limitMs} ms.`));
       }, this.#limitMs);
       this.#waiting.add(begin);
     });

@@ -94,7 +94,7 @@ export async function checkPacks(parts: RepositoryParts, { share, pick, signal }
       pack === null
         ? 'It is missing.'
         : pack.length === whole
-          ? 'Its bytes are not those that were stored.'
+          ? 'Its contents are not what was stored.'
           : `It has ${pack.length} of its ${whole} bytes.`;
     damage.push({ pack: name, problem, chunks });
   }
