@@ -56,7 +56,7 @@ export async function rules(
       : setApprovalRules(ctx, { preset, in_assistants }),
   );
   if (json === true) return printJson(set);
-  say(`Rules: ${set.preset ?? 'own ones'}. Few sites: up to ${set.few_sites}.`);
+  say(`Rules: ${set.preset ?? 'custom'}. Few sites: up to ${set.few_sites}.`);
   if (set.in_assistants)
     say('Requests may be answered in the assistant that asked. That a person answers there cannot be checked.');
   const modes = Object.keys(PRESET_RULES.open.updates) as (keyof typeof PRESET_RULES.open.updates)[];

@@ -32,7 +32,7 @@ async function showSession() {
   const place = document.getElementById('session');
   const { authenticated, user } = await session().catch(() => ({ authenticated: false }));
   if (authenticated) {
-    place.textContent = `Logged in as ${user.name}: calls below /v2 that you try out use this login (${user.right}). Operations want a user and a password: Authorize.`;
+    place.textContent = `Logged in as ${user.name}: calls below /v2 that you try out use this login (${user.right}). Operations need a user and a password: choose Authorize.`;
     return;
   }
   const link = Object.assign(document.createElement('a'), { href: 'login', textContent: 'Log in' });

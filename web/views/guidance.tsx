@@ -27,7 +27,7 @@ interface Entry {
   client_name: string | null;
   text: string;
   by: string;
-  /** null = for good. */
+  /** null = no end. */
   until: string | null;
   verified: boolean;
 }

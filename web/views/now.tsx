@@ -124,7 +124,7 @@ interface Unknown {
   certificates: number;
   domains: number;
   backups: number;
-  /** null = of no site. */
+  /** null = not on a site. */
   vulnerabilities: number | null;
 }
 

@@ -64,7 +64,7 @@ export interface FleetChangeRow extends Row {
 export type ChangeGroup = 'person' | 'site' | 'kind';
 
 export interface ChangeGroupRow {
-  /** A name, the id of a site, or a kind; null = of no site. */
+  /** A name, the id of a site, or a kind; null = not on a site. */
   key: string | number | null;
   n: number;
   /** The newest, in milliseconds. */
