@@ -80,7 +80,7 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     site.write('plugins/quiet/quiet.php', HEAD('Quiet', '1.0'));
     site.activate('mainwp-child/mainwp-child.php', 'doomed/doomed.php', 'quiet/quiet.php');
     const files: Record<string, string | Buffer> = {
-      'uploads/2026/photo of a 🦊 & "friends".jpg': bytes(3_000_000, 7),
+      'uploads/2026/photo of a 🦊 & "friends".jpg': bytes(6_000_000, 7),
       'uploads/2026/empty.txt': '',
       'uploads/a b/ä ö/x.txt': 'text\n',
       'uploads/a b/back\\slash, line\nbreak.txt': 'strange name\n',
