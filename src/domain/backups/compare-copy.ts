@@ -83,7 +83,7 @@ export function compareCopy(
     const gone = was.filter((slug) => !is.includes(slug)).map((slug) => `plugin ${pathText(slug, 100)} is not active`);
     const more = is
       .filter((slug) => !was.includes(slug))
-      .map((slug) => `plugin ${pathText(slug, 100)} is active, but was not on the site`);
+      .map((slug) => `plugin ${pathText(slug, 100)} is active, but was not active on the site`);
     point('active plugins', [...gone, ...more].slice(0, NAMED));
   }
   if (record.front !== null && copy.page !== null) comparePage(record.front, copy.page, found, point);

@@ -169,7 +169,7 @@ export async function backUpFirst(
 }
 
 /** Of what another sync or a lifted quarantine has added by the time that the site is updated. */
-const SINCE = 'It has become possible since the run began, which made no backup for it: run it again.';
+const SINCE = 'It became possible only after the run began, so no backup was made for it: run it again.';
 
 /** Makes one; a sentence = it could not be made. */
 async function made(
