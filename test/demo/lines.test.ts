@@ -4,7 +4,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { tempFolder, tracked } from '../support/cleanup.js';
+import { endProcess, tempFolder, tracked } from '../support/cleanup.js';
 import { needs } from '../support/needs.js';
 import { builtProgram } from '../support/processes/built-program.js';
 
@@ -14,11 +14,7 @@ const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, SITEFLEET_
 let demo: ChildProcess | undefined;
 
 afterAll(async () => {
-  if (demo !== undefined && demo.exitCode === null) {
-    const gone = new Promise((done) => demo?.once('exit', done));
-    demo.kill('SIGINT');
-    await gone;
-  }
+  if (demo !== undefined) await endProcess(demo, 'SIGINT');
 });
 
 /** The output of a demo that is ready. */

@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { printedWord } from '../../src/domain/updates/safe/guard-code.js';
-import { freePort } from '../support/cleanup.js';
+import { endProcess, freePort } from '../support/cleanup.js';
 import { PHP } from '../support/php.js';
 import { FPM, socketOf, startFpm } from './fpm.js';
 
@@ -152,12 +152,10 @@ export class WordPressHost {
   async close(): Promise<void> {
     for (const site of this.#sites) site.stop();
     const database = this.#database;
-    if (database !== undefined && database.exitCode === null) {
-      const ended = new Promise((resolve) => database.once('exit', resolve));
-      database.kill('SIGKILL');
-      await ended;
-    }
+    const died = database?.exitCode ?? database?.signalCode ?? null;
+    if (database !== undefined) await endProcess(database, 'SIGKILL');
     execFileSync('rm', ['-rf', this.folder]);
+    if (died !== null) throw new Error(`MariaDB ended before its sites did (${died}): what failed may be due to that.`);
   }
 }
 

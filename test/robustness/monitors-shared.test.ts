@@ -127,7 +127,7 @@ class Members {
     await Promise.all(
       this.runners.splice(0).map(async ({ process: child }) => {
         child.stdin?.end();
-        if (child.exitCode === null) await once(child, 'exit');
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       }),
     );
   }
