@@ -39,20 +39,24 @@ export function openBackupStorage(
     backend ??= openBackend(config, clock);
     return backend;
   };
+  const repositoryWith = async (secret: string) => {
+    const [[{ openRepository }, { createSealer }], objects] = await Promise.all([modules(), backendHere()]);
+    const sealer = createSealer(Buffer.from(secret, 'hex'));
+    return openRepository({ backend: objects, sealer, index: store.chunkIndex });
+  };
+  const idHere = async () => {
+    const [[{ repositoryAt }], objects] = await Promise.all([modules(), backendHere()]);
+    return repositoryAt(objects);
+  };
   /** @param taken whether backups are from now on to be in what is found here, wherever they were */
   const openWith = async (secret: string, taken: boolean) => {
-    const [[{ openRepository, repositoryAt }, { createSealer }], objects, known] = await Promise.all([
-      modules(),
-      backendHere(),
-      home(),
-    ]);
+    const known = await home();
     if (known !== null && !taken) {
-      const found = await repositoryAt(objects);
+      const found = await idHere();
       // Before one is made: the folder of another machine, or a disk that is not mounted, would be taken for an empty repository.
       if (found !== known.id) throw elsewhere(known, { ...here, id: found });
     }
-    const sealer = createSealer(Buffer.from(secret, 'hex'));
-    const repository = await openRepository({ backend: objects, sealer, index: store.chunkIndex });
+    const repository = await repositoryWith(secret);
     if (mode === 'reader') return repository;
     const now: BackupHome = { ...here, id: repository.id };
     // The index is of another one: backups would refer to chunks that are not in this one.
@@ -70,17 +74,10 @@ export function openBackupStorage(
     home,
     key,
     async look() {
-      const objects = await backendHere();
-      const [{ openRepository, repositoryAt }, { createSealer }] = await modules();
-      const [found, secret] = [await repositoryAt(objects), await store.settings.secret(KEY)];
-      if (found !== null && secret !== undefined)
-        await openRepository({
-          backend: objects,
-          sealer: createSealer(Buffer.from(String(secret), 'hex')),
-          index: store.chunkIndex,
-        });
+      const [found, secret] = [await idHere(), await store.settings.secret(KEY)];
+      if (found !== null && secret !== undefined) await repositoryWith(String(secret));
       const folder = config.site_backup_s3 === null ? await nearest(place) : null;
-      if (folder === null || found !== null) await probe(objects);
+      if (folder === null || found !== null) await probe(await backendHere());
       else await needWritable(folder);
       const free_bytes = folder === null ? null : await freeBytes(folder).catch(() => null);
       return { found, free_bytes, has_key: secret !== undefined };
