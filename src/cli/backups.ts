@@ -57,7 +57,7 @@ export async function usePlace(config: Config): Promise<void> {
   say(`Backups are now in repository ${id}, ${place}. ${adopted} backups were found in it.`);
   if (lost > 0)
     say(
-      `${lost} backups of before are not in it, and are no longer listed. Where their place is back, the same command finds them.`,
+      `${lost} earlier backups are not in it and are no longer listed. To list them again, run this command with their place configured.`,
     );
 }
 

@@ -89,7 +89,7 @@ describe('backups use-place', () => {
     const old = await backUp();
     const said = await shown('sitefleet backups', () => usePlace(settings('second')));
     expect(said).toContain(`${place('second')}. 0 backups were found in it.`);
-    expect(said).toContain('1 backups of before are not in it');
+    expect(said).toContain('1 earlier backups are not in it');
     expect(await total()).toBe(0);
     // The process that has the old place open is refused now, too.
     expect(await app.fail('back-up-site', SITE)).toMatchObject({ data: { reason: 'elsewhere' } });
