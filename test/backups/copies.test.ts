@@ -179,7 +179,7 @@ describe('a copy on a small disk', needs('php-cgi', 'mariadb', 'a volume'), () =
       const copies = createCopies({ folder: volume.folder, programs: null });
       const copy = await copies.open(1_000, new AbortController().signal);
       const code =
-        "<?php for ( $i = 0; $i < 8; $i++ ) file_put_contents( \"f$i\", str_repeat( 'x', 80000000 ) ); sleep( 5 ); echo 'done';";
+        '<?php for ( $i = 0; $i < 8; $i++ ) file_put_contents( "f$i", str_repeat( \'x\', 80000000 ) ); while ( true ) sleep( 1 );';
       await copy.put(
         'index.php',
         (async function* () {

@@ -286,14 +286,20 @@ describe('the stream of events', () => {
   });
 });
 
+/** The only listener of an app by the hand clock. `others` = sleepers of the app besides its reader. */
+async function listening() {
+  const own = await testApp({ sites: 1 });
+  const { token } = await newKey(own.service.store.keys, { scope: 'read' });
+  const http = await own.service.http();
+  const others = own.clock.sleeping();
+  const reply = await http.request('http://127.0.0.1/v2/events', { headers: { Authorization: `Bearer ${token}` } });
+  const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+  return { own, others, reader };
+}
+
 describe('a stream on which nothing happens', () => {
   it('shows a sign of life every 15 seconds, and none while it tells of something', async () => {
-    const own = await testApp({ sites: 1 });
-    const { token } = await newKey(own.service.store.keys, { scope: 'read' });
-    const http = await own.service.http();
-    const others = own.clock.sleeping();
-    const reply = await http.request('http://127.0.0.1/v2/events', { headers: { Authorization: `Bearer ${token}` } });
-    const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+    const { own, others, reader } = await listening();
     let text = '';
     const reading = (async () => {
       for (let part = await reader.read(); !part.done; part = await reader.read())
@@ -342,12 +348,7 @@ describe('a stream on which nothing happens', () => {
 
 describe('the last listener', () => {
   it('goes, and nothing is read any more: the service may have ended', async () => {
-    const own = await testApp({ sites: 1 });
-    const { token } = await newKey(own.service.store.keys, { scope: 'read' });
-    const http = await own.service.http();
-    const others = own.clock.sleeping();
-    const reply = await http.request('http://127.0.0.1/v2/events', { headers: { Authorization: `Bearer ${token}` } });
-    const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+    const { own, others, reader } = await listening();
     const asked = () => own.db.log.filter((sql) => sql.includes('FROM site_detail) AS synced')).length;
     await expect.poll(() => own.clock.sleeping()).toBe(others + 1);
     own.clock.move(1000);
