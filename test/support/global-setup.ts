@@ -6,26 +6,31 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { whatWasMissing } from './needs.js';
+import { LEFT_OUT } from './which-files.js';
 
 export default function setup(project: TestProject): () => void {
   // Bundles are inside node_modules, so that they find the native driver.
   const bundles = fileURLToPath(new URL('../../node_modules/.sitefleet-test', import.meta.url));
   mkdirSync(bundles, { recursive: true });
-  for (const parent of [tmpdir(), bundles]) {
+  const name = `sitefleet-test-${process.pid}`;
+  // A run of two projects calls this twice.
+  const again = basename(tmpdir()) === name;
+  const temporary = again ? dirname(tmpdir()) : tmpdir();
+  for (const parent of [temporary, bundles]) {
     for (const name of readdirSync(parent)) if (isOver(name)) removeLeftover(join(parent, name));
   }
-  const name = `sitefleet-test-${process.pid}`;
-  const folders = [join(tmpdir(), name), join(bundles, name)] as const;
+  const folders = [join(temporary, name), join(bundles, name)] as const;
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   // Read by `tmpdir()` in the workers and in the processes they start.
   process.env.TMPDIR = folders[0];
+  project.provide('programs', folders[1]);
+  if (again) return () => undefined;
   // Debian keeps servers where only the path of root leads.
   process.env.PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
-  project.provide('programs', folders[1]);
   project.onTestsRerun(async () => {
     for (const made of readdirSync(folders[1])) remove(join(folders[1], made));
   });
@@ -33,6 +38,10 @@ export default function setup(project: TestProject): () => void {
     folders.forEach(remove);
     const missing = whatWasMissing(project.vitest.state.getTestModules());
     if (missing !== null) process.stderr.write(`\n${missing}\n`);
+    if (LEFT_OUT.length > 0)
+      process.stderr.write(
+        '\nThe long files were left out (kills, full disks, storms, weeks, real sites). With CI=true they run, and whatever is named.\n',
+      );
   };
 }
 

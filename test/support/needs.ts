@@ -4,11 +4,12 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { TestModule } from 'vitest/node';
 import { findBrowser } from '../../src/outbound/audit/browser.js';
 import { findLighthouse } from '../../src/outbound/audit/find-lighthouse.js';
+import { FAKETIME } from './faketime.js';
 import { installedLighthouse } from './lighthouse.js';
 import { PHP } from './php.js';
 import { volumeMissing } from './processes/volume.js';
@@ -31,8 +32,6 @@ interface Provision {
 
 /** Starts a program in a PID namespace of its own. */
 export const IN_NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
-/** The library that changes the clock of a process with threads. */
-export const FAKETIME = libfaketime();
 
 const [browser, lighthouse] = await Promise.all([findBrowser(null), findLighthouse(installedLighthouse)]);
 const program = (name: string, debian = name): Provision => ({ isHere: () => isProgram(name), debian });
@@ -127,19 +126,4 @@ function isProgram(name: string): boolean {
       return false;
     }
   });
-}
-
-/** Where Debian, Fedora and Homebrew install it. */
-function libfaketime(): string | undefined {
-  const folders = ['/usr/lib', '/usr/lib64', '/usr/local/lib', '/opt/homebrew/lib'].filter((path) => existsSync(path));
-  const below = folders.flatMap((path) => [
-    path,
-    ...readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? join(path, entry.name) : [],
-    ),
-  ]);
-  const names = ['libfaketimeMT.so.1', 'libfaketimeMT.1.dylib'];
-  return below
-    .flatMap((path) => names.flatMap((name) => [join(path, name), join(path, 'faketime', name)]))
-    .find((path) => existsSync(path));
 }

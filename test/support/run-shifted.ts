@@ -9,29 +9,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SHIFTS, shiftOf } from './shifts.js';
-
-/**
- * The longest tests, which cover other subjects: kills, pauses, load, storage, process starts, traffic, tokens, looks at pages, the order
- * of updates. They create and compare dates by one clock only. Everything else runs, so that new tests are included automatically.
- */
-const WITHOUT_DATES = [
-  'test/{robustness,store,cli,conformance,bench,engine,guard,import,architecture,types,validation,assistant}/**',
-  // A browser hangs under libfaketime.
-  'test/page/**',
-  'test/audits/{browser,pictures}.test.ts',
-  'test/safety/{kills,guarded-updates,looks,pictures,fleet,outside}.test.ts',
-  'test/rollouts/{crash,kills,halted}.test.ts',
-  'test/undo/rollout.test.ts',
-  'test/monitoring/{week,shared}.test.ts',
-  'test/jobs/crash.test.ts',
-  'test/cluster/process-id.test.ts',
-  'test/child/{mixed-faults,fleet,pace}.test.ts',
-  'test/mcp/{clients,stdio,budget,token-estimate,tool-choice}.test.ts',
-  'test/http/{pipeline,forgery,limits}.test.ts',
-  'test/demo/{lines,fleet}.test.ts',
-  'test/rest/{hostile,openapi-traffic,audits,pairs,site-state,live-events}.test.ts',
-  'test/operations/{silent-site,runs,updates-truth,held-back,codes,dry-runs,queue,update-filters,priority}.test.ts',
-];
+import { WITHOUT_DATES } from './which-files.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
