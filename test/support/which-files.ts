@@ -1,6 +1,6 @@
 /** Which test files a run leaves out, and which run under another date. */
 
-/** The long files, which take more than half of the time of all: kills, full disks, storms, fuzzing, weeks, real sites, servers and shells. */
+/** The long files, which take more than half of the time of all: kills, full disks, storms, fuzzing, weeks, large fleets, real sites and shells. */
 const LONG = [
   'test/robustness/{clock,dripping-servers,durability,hostile-input,hostile-words,kill-windows,load}.test.ts',
   'test/robustness/{monitors-shared,processes,remote,site-text-stall,stall,volume}.test.ts',
@@ -9,14 +9,18 @@ const LONG = [
   'test/**/{kills,crash}.test.ts',
   'test/architecture/new-operation.test.ts',
   'test/assistant/tasks.test.ts',
-  'test/backups/{archive,bucket,real-wordpress,drill-wordpress}.test.ts',
+  'test/backups/{archive,before-updates,bucket,drill-wordpress,full-disk,long-restore,real-wordpress,schedule}.test.ts',
+  'test/child/{fleet,mixed-faults,pace}.test.ts',
   'test/cli/{shell,storage-server}.test.ts',
-  'test/import/{lists,mainwp}.test.ts',
-  'test/mcp/{cut-lists,clients}.test.ts',
+  'test/cluster/process-id.test.ts',
+  'test/demo/story.test.ts',
+  'test/import/{lists,mainwp,trial}.test.ts',
+  'test/mcp/{budget,clients,cut-lists,token-estimate,tool-choice}.test.ts',
   'test/monitoring/week.test.ts',
+  'test/operations/silent-site.test.ts',
   'test/policies/of-settings.test.ts',
   'test/rest/{audits,hostile,live-events}.test.ts',
-  'test/safety/{looks,pictures}.test.ts',
+  'test/safety/{fleet,looks,pictures}.test.ts',
   'test/store/{driver-fuzz,guards,long-reads}.test.ts',
 ];
 
