@@ -5,23 +5,10 @@
 
 import { access, realpath, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { findInPackage } from '../../runtime/global-packages.js';
 
 const PROGRAM = join('cli', 'index.js');
-
-/** Where `npm install --global` puts packages: next to this Node, or under the prefixes of usual setups. */
-function globalFolders(): string[] {
-  const beside = dirname(process.execPath);
-  return process.platform === 'win32'
-    ? [join(homedir(), 'AppData', 'Roaming', 'npm', 'node_modules'), join(beside, 'node_modules')]
-    : [
-        join(beside, '..', 'lib', 'node_modules'),
-        ...['/usr/local', '/usr', '/opt/homebrew', join(homedir(), '.npm-global'), join(homedir(), '.local')].map(
-          (prefix) => join(prefix, 'lib', 'node_modules'),
-        ),
-      ];
-}
 
 /**
  * Path of Lighthouse's program: of the configured command or folder; otherwise of a package next to this one, or
@@ -34,11 +21,7 @@ export async function findLighthouse(configured: string | null): Promise<string 
   } catch {
     // Not next to this package.
   }
-  for (const folder of globalFolders()) {
-    const found = await programAt(join(folder, 'lighthouse'));
-    if (found !== null) return found;
-  }
-  return null;
+  return findInPackage('lighthouse', PROGRAM, null);
 }
 
 async function programAt(path: string): Promise<string | null> {

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import type { Programs } from './confined.js';
 import { type CopyAnswer, type CopyRequest, CopyUnavailable } from './copies.js';
 import { own } from './folder.js';
+import { serverVariables } from './request.js';
 
-const REQUEST_MS = 60_000;
-const MOST_BODY = 8 * 1024 * 1024;
+export const REQUEST_MS = 60_000;
+export const MOST_BODY = 8 * 1024 * 1024;
 const MOST_LOG = 256 * 1024;
 const LIMITS = { file_bytes: 256 * 1024 * 1024, memory_bytes: 4 * 1024 ** 3 };
 
@@ -69,7 +70,7 @@ export class CopyPhp {
     return this.#extensions.has(extension);
   }
 
-  async ask({ https, host, path, cookie }: CopyRequest): Promise<CopyAnswer> {
+  async ask(request: CopyRequest): Promise<CopyAnswer> {
     const [root, tmp] = [this.#root, join(this.#programs.folder, 'tmp')];
     const settings = {
       ...{ open_basedir: this.#folders, disable_functions: DISABLED.join(','), 'ffi.enable': 'false' },
@@ -85,33 +86,11 @@ export class CopyPhp {
       // Of the machine, it may be for other programs.
       ...{ 'opcache.enable': '0', doc_root: '', user_dir: '' },
     };
-    const name = host.replace(/:\d+$/, '');
-    const port = /:(\d+)$/.exec(host)?.[1] ?? (https ? '443' : '80');
-    const [script, query] = ['index.php', queryOf(path)];
     const env = {
-      ...{
-        GATEWAY_INTERFACE: 'CGI/1.1',
-        REDIRECT_STATUS: '200',
-        PHP_INI_SCAN_DIR: `:${this.#fixed}`,
-        SERVER_PROTOCOL: 'HTTP/1.1',
-        SERVER_SOFTWARE: 'nginx',
-      },
-      ...{
-        REQUEST_METHOD: 'GET',
-        REQUEST_URI: path,
-        QUERY_STRING: query,
-        REMOTE_ADDR: '127.0.0.1',
-        REMOTE_PORT: '40000',
-      },
-      ...{ SCRIPT_FILENAME: join(root, script), SCRIPT_NAME: `${basePath(path)}${script}`, DOCUMENT_ROOT: root },
-      ...{ SERVER_NAME: name, SERVER_PORT: port, SERVER_ADDR: '127.0.0.1', HTTP_HOST: host },
-      ...{
-        HTTP_ACCEPT: 'text/html,*/*',
-        HTTP_ACCEPT_LANGUAGE: 'en',
-        HTTP_COOKIE: cookie,
-        HTTP_USER_AGENT: 'Mozilla/5.0 (Sitefleet)',
-      },
-      ...(https ? { HTTPS: 'on', REQUEST_SCHEME: 'https' } : { REQUEST_SCHEME: 'http' }),
+      GATEWAY_INTERFACE: 'CGI/1.1',
+      REDIRECT_STATUS: '200',
+      PHP_INI_SCAN_DIR: `:${this.#fixed}`,
+      ...serverVariables(request, root),
     };
     const args = Object.entries(settings).flatMap(([key, value]) => ['-d', `${key}=${quoted(value)}`]);
     const { out } = await this.#programs.run([this.#php, ...args], {
@@ -121,14 +100,18 @@ export class CopyPhp {
       most: MOST_BODY,
       signal: this.#signal,
     });
-    return { ...answerOf(out), errors: await this.#errors() };
+    return { ...answerOf(out), errors: await errorsIn(this.#log, `${root}/`) };
   }
+}
 
-  async #errors(): Promise<string[]> {
-    const log = await endOf(this.#log, MOST_LOG).catch(() => '');
-    const found = log.match(/PHP (?:Fatal|Parse|Compile|Core) error: .+/g) ?? [];
-    return found.slice(-5).map((line) => line.replaceAll(`${this.#programs.folder}/site/`, '').slice(0, 1_000));
-  }
+/**
+ * Errors that ended PHP, the newest last.
+ * @param root of the site; left out of them
+ */
+export async function errorsIn(log: string, root: string): Promise<string[]> {
+  const text = await endOf(log, MOST_LOG).catch(() => '');
+  const found = text.match(/PHP (?:Fatal|Parse|Compile|Core) error: .+/g) ?? [];
+  return found.slice(-5).map((line) => line.replaceAll(root, '').slice(0, 1_000));
 }
 
 /** The last bytes of a file that a stranger's code may have replaced by something else. */
@@ -142,17 +125,6 @@ async function endOf(path: string, most: number): Promise<string> {
   } finally {
     await file.close();
   }
-}
-
-/** Of a query that begins with "-" and has no "=", php-cgi would take its options, and leave out those that confine it. */
-function queryOf(path: string): string {
-  const query = path.split('?')[1] ?? '';
-  return query === '' || query.includes('=') ? query : `${query}=`;
-}
-
-/** The folder of the front page, where a site is below its host's root. */
-function basePath(path: string): string {
-  return (path.split('?')[0] ?? '/').replace(/[^/]*$/, '') || '/';
 }
 
 function quoted(value: string): string {

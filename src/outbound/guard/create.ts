@@ -1,6 +1,6 @@
 /** Implements the port to the guards over the child's network. */
 
-import { readFile } from 'node:fs/promises';
+import { readShipped } from '../../runtime/shipped-file.js';
 import type { ChildConnection } from '../child/port.js';
 import type { WireAnswer, WireRequest } from '../child/wire/exchange.js';
 import { GuardClient } from './client.js';
@@ -12,9 +12,6 @@ export interface GuardsParts {
   /** Unix milliseconds. */
   now: () => number;
 }
-
-/** Next to the sources, and next to the folder they are built into. */
-const PLACES = ['../../../php/', '../../../../php/'];
 
 /** Creates the port. The plugins' files are read when they are first needed. */
 export function createGuards({ exchange, now }: GuardsParts): SiteGuards {
@@ -36,10 +33,8 @@ export function createGuards({ exchange, now }: GuardsParts): SiteGuards {
 }
 
 async function readPlugin(file: string): Promise<{ version: string; php: string }> {
-  for (const place of PLACES) {
-    const php = await readFile(new URL(`${place}${file}`, import.meta.url), 'utf8').catch(() => null);
-    const version = /const VERSION\s*=\s*'([\w.]+)'/.exec(php ?? '')?.[1];
-    if (php !== null && version !== undefined) return { version, php };
-  }
-  throw new Error(`The file ${file} is missing from this installation.`);
+  const php = await readShipped(file);
+  const version = /const VERSION\s*=\s*'([\w.]+)'/.exec(php)?.[1];
+  if (version === undefined) throw new Error(`The file ${file} of this installation has no version.`);
+  return { version, php };
 }
