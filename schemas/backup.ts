@@ -70,7 +70,14 @@ const drillFacts = () => ({
   restore_seconds: counted().nullable(),
   data_age_seconds: counted().describe('Age of the backup at that time.'),
   php: z.string().nullable().describe('The PHP that ran the restored copy.'),
+  means: drillMeans(),
 });
+
+const drillMeans = () =>
+  z
+    .enum(['machine', 'playground'])
+    .nullable()
+    .describe('What ran the copy. playground = WordPress Playground, with SQLite: a weaker proof. null = unknown.');
 
 const drillsFact = () => ({ drills: z.boolean().describe('Whether this installation does trial restores.') });
 
@@ -212,7 +219,7 @@ export const backupStatus = once(() =>
     error: z.string().nullable().describe('Of the last attempt.'),
     proven_at: timestamp().nullable().describe('null = never.'),
     drill: z
-      .object({ result: drillOutcome(), reason: z.string().nullable(), drilled_at: timestamp() })
+      .object({ result: drillOutcome(), reason: z.string().nullable(), means: drillMeans(), drilled_at: timestamp() })
       .nullable()
       .describe('The last trial restore.'),
     next_at: timestamp().nullable().describe('By the schedule.'),

@@ -84,6 +84,8 @@ function checkDescriptions() {
     'dist/docs/index.html',
     ...['brief', 'job', 'update'].map((view) => `dist/apps/${view}.html`),
     'php/exporter.php',
+    'php/playground.mjs',
+    'php/playground.php',
     'php/sitefleet-backup.php',
     'php/sitefleet-guard.php',
   ])

@@ -71,6 +71,8 @@ function copyAssets() {
   }
   for (const path of [
     'php/exporter.php',
+    'php/playground.mjs',
+    'php/playground.php',
     'php/sitefleet-backup.php',
     'php/sitefleet-guard.php',
     'README.md',

@@ -93,10 +93,10 @@ export async function openPictures(config: Config, slots: Slots): Promise<Pictur
   return createPictures({ chromium, allowPrivate: allow_private_sites, slots });
 }
 
-export async function openCopies({ drills, drill_dir, drill_path }: Config): Promise<SiteCopies> {
+export async function openCopies({ drills, drill_dir, drill_path, drill_playground }: Config): Promise<SiteCopies> {
   if (!drills) return noCopies();
   const { createCopies } = await import('../outbound/copies/create.js');
-  return createCopies({ folder: drill_dir ?? tmpdir(), programs: drill_path });
+  return createCopies({ folder: drill_dir ?? tmpdir(), programs: drill_path, playground: drill_playground });
 }
 
 export async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {

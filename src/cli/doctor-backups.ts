@@ -67,8 +67,11 @@ function roomText({ free_bytes }: PlaceLook): string {
 }
 
 async function drillsOf(config: Config, { total, drill }: Overview, signal: AbortSignal): Promise<Finding> {
-  const { drills, drill_dir, drill_path } = config;
-  const means = await lookForMeans({ folder: drill_dir ?? tmpdir(), programs: drill_path }, signal);
+  const { drills, drill_dir, drill_path, drill_playground } = config;
+  const means = await lookForMeans(
+    { folder: drill_dir ?? tmpdir(), programs: drill_path, playground: drill_playground },
+    signal,
+  );
   const problem = problemOf(means);
   const last =
     drill === null
@@ -77,9 +80,12 @@ async function drillsOf(config: Config, { total, drill }: Overview, signal: Abor
   const detail = [
     drills ? last : 'switched off, so no backup is proven: SITEFLEET_DRILLS=1 runs the code of sites on this machine',
     problem ?? `PHP ${means.php} and MariaDB are here`,
+    ...(means.playground === null ? [] : [insteadOf(means.playground, means.php)]),
     ...(means.network === null ? [] : [NETWORKS[means.network]]),
   ].join('; ');
-  const isWell = drills ? problem === null && drill?.result !== 'failed' : total === 0;
+  const isWell = drills
+    ? (problem === null || (means.playground !== null && means.php !== null)) && drill?.result !== 'failed'
+    : total === 0;
   return { what: 'Drills', status: isWell ? 'ok' : 'warn', detail };
 }
 
@@ -87,6 +93,12 @@ const NETWORKS = {
   none: 'copies have no network',
   open: 'this machine allows no user namespaces, so copies reach its network (network: open)',
 };
+
+function insteadOf(playground: string, php: string | null): string {
+  return php === null
+    ? `WordPress Playground (${playground}) does not run here either`
+    : `until then drills run in WordPress Playground (${playground}, PHP ${php}), which proves less`;
+}
 
 /** What is missing for trial restores; null = nothing is known to be. */
 function problemOf({ lacks, reason }: Means): string | null {

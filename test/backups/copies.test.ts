@@ -24,9 +24,13 @@ describe('a copy', needs('php-cgi', 'mariadb'), () => {
     chmodSync(folder, 0o755);
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     process.env.SECRET_OF_THE_SERVICE = 'secret';
-    copies = createCopies({ folder, programs: null });
+    copies = createCopies({ folder, programs: null, playground: null });
     copy = await copies.open(1_000, signal);
-    await copy.configure({ prefix: 'wp_', constants: { DB_PASSWORD: 'of the site', WP_DEBUG: true, OWN: "it's" } });
+    await copy.configure({
+      prefix: 'wp_',
+      constants: { DB_PASSWORD: 'of the site', WP_DEBUG: true, OWN: "it's" },
+      php: '',
+    });
   });
 
   afterAll(async () => {
@@ -176,7 +180,7 @@ describe('a copy on a small disk', needs('php-cgi', 'mariadb', 'a volume'), () =
     const volume = mountVolume('memory', 1_100);
     for (const path of [volume.folder, dirname(volume.folder)]) chmodSync(path, 0o755);
     try {
-      const copies = createCopies({ folder: volume.folder, programs: null });
+      const copies = createCopies({ folder: volume.folder, programs: null, playground: null });
       const copy = await copies.open(1_000, new AbortController().signal);
       const code =
         '<?php for ( $i = 0; $i < 8; $i++ ) file_put_contents( "f$i", str_repeat( \'x\', 80000000 ) ); while ( true ) sleep( 1 );';

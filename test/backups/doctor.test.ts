@@ -10,6 +10,7 @@ import { fileUrl } from '../../src/runtime/file-url.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
+import { playground } from '../support/playground.js';
 import { printed } from '../support/printed.js';
 import { inBucket, s3Server } from '../support/s3-server.js';
 
@@ -101,7 +102,7 @@ describe('the place of backups', () => {
 describe('trial restores', () => {
   it('are off, and what they lack is named with what brings it', async () => {
     await start();
-    const nothing = { drill_path: join(folder, 'no-programs') };
+    const nothing = { drill_path: join(folder, 'no-programs'), drill_playground: join(folder, 'none') };
     const { drills } = await said(nothing);
     // Without backups there is nothing to prove.
     expect(drills).toMatchObject({ status: 'ok', detail: expect.stringContaining('SITEFLEET_DRILLS=1') });
@@ -114,6 +115,17 @@ describe('trial restores', () => {
       status: 'warn',
       detail: expect.stringMatching(/^none has ended yet; this machine lacks/),
     });
+  });
+
+  it('are possible in WordPress Playground where there is no better, which is said', needs('playground'), async () => {
+    chmodSync(folder, 0o755);
+    await start({ drills: true, drill_dir: folder });
+    await backUp();
+    const { drills } = await said({ drill_path: join(folder, 'no-programs'), drill_playground: playground });
+    expect(drills).toMatchObject({ status: 'ok', detail: expect.stringContaining('this machine lacks php-cgi') });
+    expect(drills?.detail).toMatch(
+      /; until then drills run in WordPress Playground \(\S+, PHP 8\.3\.\d+\), which proves less; /,
+    );
   });
 
   it('are possible here, and the last one is named', needs('php-cgi', 'mariadb'), async () => {

@@ -19,7 +19,10 @@ let app: TestApp;
 async function start(programs: readonly string[] | null, sites = 1): Promise<void> {
   folder = tempFolder('drill');
   for (const name of programs ?? []) writeFileSync(join(folder, name), '', { mode: 0o755 });
-  const drills = programs === null ? {} : { drills: true, drill_path: folder, drill_dir: tempFolder('drill-copies') };
+  const drills =
+    programs === null
+      ? {}
+      : { drills: true, drill_path: folder, drill_playground: folder, drill_dir: tempFolder('drill-copies') };
   app = await testApp({ sites, config: { site_backup_dir: join(folder, 'repository'), ...drills } });
   for (let site = 0; site < sites; site++) {
     await app.connect(site);
@@ -157,6 +160,8 @@ describe('the schedule', () => {
     const day = new Date(app.clock.now()).toISOString().slice(0, 10);
     app.clock.move(36 * DAY_MS);
     expect((await matter()).first).toEqual([`${host(2)} never proven`, `${host(1)} last proven ${day}`]);
+    await app.db.run(`UPDATE backup_drill SET facts = '{"means":"playground"}'`);
+    expect((await matter()).first).toContain(`${host(1)} last proven ${day} in WordPress Playground (weaker)`);
   });
 });
 
@@ -168,7 +173,7 @@ it('the brief claims nothing of backups where drills are off', async () => {
 });
 
 describe('a page that fails in a copy', () => {
-  const here = { php: '8.2.30', has: (extension: string) => extension === 'gd' };
+  const here = { means: 'machine' as const, php: '8.2.30', has: (extension: string) => extension === 'gd' };
   const page = (error: string) => ({ status: 500, content_type: '', body: '', errors: error === '' ? [] : [error] });
   const undefinedOf = (name: string) =>
     `PHP Fatal error:  Uncaught Error: Call to undefined function ${name}() in a.php:1`;

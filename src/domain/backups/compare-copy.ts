@@ -28,7 +28,7 @@ interface Comparison {
   /** What differs, in words. */
   different: string[];
   not_compared: string[];
-  /** The page differs; other differences say nothing about PHP. */
+  /** Only the page differs, which the PHP here may be the cause of. */
   page: boolean;
 }
 
@@ -117,7 +117,7 @@ function comparePage(
             `the title of the front page is "${pathText(facts.title, 80)}", "${pathText(front.title, 80)}" was recorded`,
           ],
     );
-  found.page = found.different.length > before;
+  found.page = before === 0 && found.different.length > 0;
 }
 
 /** The first of them, and how many more there are. */

@@ -95,7 +95,7 @@ async function newestBackup(ctx: Ctx, ref: SiteRef): Promise<string> {
 
 /** What a failure says about the backup. */
 function foundIn(error: unknown, siteId: number): Found {
-  if (error instanceof CopyUnavailable) return unverified(error.message);
+  if (error instanceof CopyUnavailable) return unverified(pathText(error.message, REASON));
   if (error instanceof TablesRefused) {
     const { message, site, here } = error;
     const said = `The database refused the tables: ${pathText(message, 300)}`;
@@ -132,6 +132,7 @@ function resultOf(ctx: Ctx, row: BackupRow, found: Found): DrillResult {
     restore_seconds: found.restored_ms === undefined ? null : Math.round(found.restored_ms / 1000),
     data_age_seconds: Math.max(0, Math.round((now - row.started_at) / 1000)),
     php: found.copy?.php ?? null,
+    means: found.copy?.means ?? null,
     network: found.copy?.network ?? null,
     compared: found.compared ?? [],
     not_compared: found.not_compared ?? [],
@@ -140,8 +141,8 @@ function resultOf(ctx: Ctx, row: BackupRow, found: Found): DrillResult {
 }
 
 function keptOf(of: DrillResult): string {
-  const { result, reason, restore_seconds, data_age_seconds, php, network, compared, not_compared } = of;
-  const facts = { result, reason, restore_seconds, data_age_seconds, php, network, compared, not_compared };
+  const { result, reason, restore_seconds, data_age_seconds, php, means, network, compared, not_compared } = of;
+  const facts = { result, reason, restore_seconds, data_age_seconds, php, means, network, compared, not_compared };
   return JSON.stringify(facts satisfies DrillFacts);
 }
 

@@ -33,6 +33,7 @@ function statusOf(row: BackedUpRow): View['items'][number] {
   const { site_id, site_url, name, status, guarded, backup_id, error } = row;
   const made_at = isoTime(row.made_at);
   const drilled_at = isoTime(row.drilled_at);
+  const facts = row.drill === null ? null : (JSON.parse(row.drill) as DrillFacts);
   return {
     site_id,
     site_url,
@@ -48,7 +49,8 @@ function statusOf(row: BackedUpRow): View['items'][number] {
         ? null
         : {
             result: row.drill_result as DrillFacts['result'],
-            reason: row.drill === null ? null : (JSON.parse(row.drill) as DrillFacts).reason,
+            reason: facts?.reason ?? null,
+            means: facts?.means ?? null,
             drilled_at,
           },
     next_at: isoTime(row.next_at),

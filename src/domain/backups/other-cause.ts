@@ -1,6 +1,6 @@
 /** Finds a reason other than the backup why a page of a restored copy may fail, such as a missing PHP extension. */
 
-import type { CopyAnswer } from '../../outbound/copies/copies.js';
+import type { CopyAnswer, SiteCopy } from '../../outbound/copies/copies.js';
 import { pathText } from './plugin.js';
 
 /** A function or class that PHP did not find, and the extension that has it. */
@@ -31,9 +31,11 @@ const MISSING: readonly (readonly [RegExp, string])[] = [
  */
 export function otherCause(
   page: CopyAnswer | null,
-  here: { php: string; has(extension: string): boolean },
+  here: Pick<SiteCopy, 'means' | 'php' | 'has'>,
   sitePhp: string,
 ): string | null {
+  if (here.means === 'playground')
+    return 'the copy ran in WordPress Playground, which has another PHP and SQLite in place of MariaDB';
   const error = page?.errors.at(-1) ?? '';
   const missing = /(?:undefined function|[Cc]lass "?) ?\\?([\w\\]+)/.exec(error)?.[1]?.toLowerCase();
   if (missing !== undefined) {

@@ -19,6 +19,8 @@ const DATABASE_BYTES = 512 * 1024 * 1024;
 const MOST_CONFIG = 256 * 1024;
 /** Tables that are counted by one statement. */
 const COUNTED = 50;
+/** Of every drill in WordPress Playground. */
+const IN_PLAYGROUND = 'whether MariaDB takes the tables: the copy ran in WordPress Playground, with SQLite';
 /** Characters of a reason. */
 export const REASON = 600;
 
@@ -32,7 +34,7 @@ const NOT_RUN = ['wp-content/object-cache.php', 'wp-content/advanced-cache.php',
 export interface Found extends Pick<DrillFacts, 'result' | 'reason'> {
   compared?: string[];
   not_compared?: string[];
-  copy?: Pick<SiteCopy, 'php' | 'network'>;
+  copy?: Pick<SiteCopy, 'php' | 'means' | 'network'>;
   /** From the first file to the answer of the front page. */
   restored_ms?: number;
 }
@@ -87,7 +89,11 @@ export class CopyOfBackup {
         if (!(error instanceof CopyRefused)) throw error;
         throw new TablesRefused(error.message, copy.database, this.#snapshot.database);
       }
-      await copy.configure({ prefix: this.#snapshot.prefix, constants: siteConstants(config) });
+      await copy.configure({
+        prefix: this.#snapshot.prefix,
+        constants: siteConstants(config),
+        php: factsOf(this.#row)?.recorded?.php ?? '',
+      });
       const found = await this.#compare(copy, tables, different);
       return { ...found, copy, restored_ms: clock.elapsed() - began };
     } finally {
@@ -153,6 +159,7 @@ export class CopyOfBackup {
     const expected = tables.map(({ name, slices }) => ({ name, rows: slices.reduce((sum, one) => sum + one.rows, 0) }));
     const { compared, different, not_compared, page } = compareCopy(record, prefix, expected, facts);
     const all = [...named(files, (text) => text, 'files'), ...different];
+    if (copy.means === 'playground') not_compared.push(IN_PLAYGROUND);
     const points = { compared: files.length === 0 ? ['files', ...compared] : compared, not_compared };
     if (all.length > 0) {
       const cause = page && files.length === 0 ? otherCause(facts.page, copy, record?.php ?? '') : null;

@@ -136,12 +136,15 @@ async function unprovenBackups(ctx: Ctx, now: number): Promise<Brief['needs_atte
   if (!ctx.config.drills) return [];
   const { rows, total } = await ctx.store.siteBackups.unproven(now - PROOF_DAYS * DAY_MS, CASES);
   if (total === 0) return [];
-  const when = (at: number | null) => (at === null ? 'never proven' : `last proven ${UTC_TIMES.day(at)}`);
+  const when = (at: number | null, means: string | null) =>
+    at === null
+      ? 'never proven'
+      : `last proven ${UTC_TIMES.day(at)}${means === 'playground' ? ' in WordPress Playground (weaker)' : ''}`;
   return [
     {
       matter: `without a proven backup for ${PROOF_DAYS} days`,
       count: total,
-      first: rows.map(({ url, at }) => short(`${siteAddress(url)} ${when(at)}`)),
+      first: rows.map(({ url, at, means }) => short(`${siteAddress(url)} ${when(at, means)}`)),
       next: 'svc-list-backup-status-v1 {"lacking":"proof"}',
     },
   ];

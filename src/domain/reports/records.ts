@@ -71,9 +71,9 @@ async function lastBackup(ctx: Ctx, siteId: number): Promise<string> {
   const newest = Math.max((told?.last_backup ?? 0) * 1000, own?.started_at ?? 0);
   const known = newest === 0 ? 'No backup is known.' : `Last known backup: ${isoTime(newest)}.`;
   if (proof === undefined) return known;
-  const { restore_seconds, data_age_seconds } = JSON.parse(proof.facts) as DrillFacts;
+  const { restore_seconds, data_age_seconds, means } = JSON.parse(proof.facts) as DrillFacts;
   const took = restore_seconds === null ? '' : `, in ${counted(restore_seconds, 'second')}`;
-  return `${known} One was last proven by restoring it on trial on ${isoTime(proof.at)}${took}; its data was then ${counted(Math.round(data_age_seconds / HOUR_S), 'hour')} old.`;
+  return `${known} One was last proven by restoring it on trial${means === 'playground' ? ', in WordPress Playground, which proves less,' : ''} on ${isoTime(proof.at)}${took}; its data was then ${counted(Math.round(data_age_seconds / HOUR_S), 'hour')} old.`;
 }
 
 const HOUR_S = 3_600;

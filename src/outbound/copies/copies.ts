@@ -11,6 +11,8 @@ export interface CopySettings {
   prefix: string;
   /** Constants of the site that its copy has, too. */
   constants: Readonly<Record<string, string | number | boolean>>;
+  /** The version that runs the site; '' = unknown. */
+  php: string;
 }
 
 /** A request as a visitor's. */
@@ -33,6 +35,8 @@ export interface CopyAnswer {
 }
 
 export interface SiteCopy {
+  /** What runs it. `playground`: WordPress Playground, whose PHP and database are of another kind than those of sites. */
+  readonly means: 'machine' | 'playground';
   /** Versions of what runs it. */
   readonly php: string;
   readonly database: string;

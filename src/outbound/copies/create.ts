@@ -1,4 +1,4 @@
-/** Makes copies of sites in a folder of this machine, with its MariaDB and its PHP. */
+/** Makes copies of sites in a folder of this machine, with its MariaDB and its PHP, or else in WordPress Playground. */
 
 import { createHash } from 'node:crypto';
 import { mkdir, open, writeFile } from 'node:fs/promises';
@@ -7,11 +7,20 @@ import { hasRoom } from '../../runtime/disk-space.js';
 import { Slots } from '../../runtime/slots.js';
 import { configText } from './config-text.js';
 import { Programs } from './confined.js';
-import { type CopySettings, CopyUnavailable, type SiteCopies, type SiteCopy } from './copies.js';
+import {
+  type CopyAnswer,
+  type CopyRequest,
+  type CopySettings,
+  CopyUnavailable,
+  type SiteCopies,
+  type SiteCopy,
+} from './copies.js';
 import { CopyDatabase } from './database.js';
-import { type CopyPrograms, findPrograms, type Lack, lookForPrograms } from './find-programs.js';
+import { type CopyPrograms, type Lack, lookForPrograms } from './find-programs.js';
 import { makeFolder, own, removeFolder, sweepFolders } from './folder.js';
 import { CopyPhp } from './php.js';
+import { findPlayground, PLAYGROUND, Playground } from './playground.js';
+import type { CopyRuntime } from './runtime.js';
 
 /** How often it is looked whether what a copy writes still leaves room on the disk. */
 const LOOK_MS = 1_000;
@@ -21,12 +30,21 @@ interface CopiesParts {
   folder: string;
   /** Folders of the programs, separated as in PATH; null = the usual ones. */
   programs: string | null;
+  /** Folder of WordPress Playground; null = the usual places. */
+  playground: string | null;
 }
 
-export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
-  const find = () => {
+export function createCopies({ folder, programs, playground }: CopiesParts): SiteCopies {
+  const find = async () => {
     needSystem();
-    return findPrograms(programs);
+    const { found, lacks } = await lookForPrograms(programs);
+    const [first] = lacks;
+    if (first === undefined) return found as CopyPrograms;
+    const instead = await findPlayground(playground);
+    if (instead !== null) return instead;
+    throw new CopyUnavailable(
+      `This machine has no ${first.program}, which trial restores need (package ${first.debian}), nor WordPress Playground (npm install --global ${PLAYGROUND}).`,
+    );
   };
   // Each takes some hundred megabytes of memory.
   const slot = new Slots(1);
@@ -43,17 +61,14 @@ export function createCopies({ folder, programs }: CopiesParts): SiteCopies {
     },
     async open(bytes, signal) {
       await sweepFolders(folder);
-      const paths = await find();
-      const place = await prepare(folder, bytes, paths, signal);
-      const { made, running, php, network, room, close } = place;
-      try {
-        const database = new CopyDatabase(running, paths, signal);
-        await database.start();
-        return new Copy(made, { php, database, network, room, close });
-      } catch (error) {
-        await close();
-        throw error;
-      }
+      const found = await find();
+      return prepare(folder, bytes, async ({ programs, ...parts }) => {
+        const runtime =
+          typeof found === 'string'
+            ? await playgroundIn(programs, found, signal)
+            : await machineIn(programs, found, signal);
+        return new Copy({ ...parts, runtime });
+      });
     },
   };
 }
@@ -62,26 +77,53 @@ function needSystem(): void {
   if (process.platform === 'win32') throw new CopyUnavailable('Trial restores need Linux or macOS.');
 }
 
-/** A folder for a copy, and PHP in it. @throws CopyUnavailable */
-async function prepare(folder: string, bytes: number, { php: path }: Pick<CopyPrograms, 'php'>, signal: AbortSignal) {
-  const made = await makeFolder(folder, bytes);
-  const running = new Programs(made);
-  const room = new Room(made, () => running.endAll());
+async function machineIn(programs: Programs, paths: CopyPrograms, signal: AbortSignal): Promise<CopyRuntime> {
+  const php = new CopyPhp(programs, paths.php, signal);
+  await php.look();
+  const database = new CopyDatabase(programs, paths, signal);
+  await database.start();
+  return {
+    ...{ means: 'machine', php: php.version, database: database.version },
+    has: (extension) => php.has(extension),
+    load: (sql) => database.load(sql),
+    query: (sql) => database.query(sql),
+    ask: (request) => php.ask(request),
+    files: async (settings) => ({ 'wp-config.php': configText(settings, database) }),
+  };
+}
+
+async function playgroundIn(programs: Programs, found: string, signal: AbortSignal): Promise<Playground> {
+  const playground = new Playground(programs, found, signal);
+  await playground.look();
+  return playground;
+}
+
+interface Prepared {
+  folder: string;
+  programs: Programs;
+  network: SiteCopy['network'];
+  room: Room;
+  close(): Promise<void>;
+}
+
+/** Makes a folder for a copy and something in it, which removes the folder; where this fails, it is removed. @throws CopyUnavailable */
+async function prepare<T>(parent: string, bytes: number, make: (prepared: Prepared) => Promise<T>): Promise<T> {
+  const folder = await makeFolder(parent, bytes);
+  const programs = new Programs(folder);
+  const room = new Room(folder, () => programs.endAll());
   const close = async () => {
     room.close();
-    await running.endAll();
-    await removeFolder(made);
+    await programs.endAll();
+    await removeFolder(folder);
   };
   try {
-    const network = await running.confine();
-    const { code } = await running.run(['test', '-w', join(made, 'tmp')], {});
+    const network = await programs.confine();
+    const { code } = await programs.run(['test', '-w', join(folder, 'tmp')], {});
     if (code !== 0)
       throw new CopyUnavailable(
         'The user "nobody" cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.',
       );
-    const php = new CopyPhp(running, path, signal);
-    await php.look();
-    return { made, running, php, network, room, close };
+    return await make({ folder, programs, network, room, close });
   } catch (error) {
     await close();
     throw error;
@@ -91,6 +133,8 @@ async function prepare(folder: string, bytes: number, { php: path }: Pick<CopyPr
 /** What this machine has for copies. */
 export interface Means {
   lacks: Lack[];
+  /** Folder of WordPress Playground, which is used where something lacks; null = not here, or not needed. */
+  playground: string | null;
   /** Another reason why none can be made; null = none is known. */
   reason: string | null;
   /** Version of PHP, and whether it can be confined; null = not found out. */
@@ -99,27 +143,30 @@ export interface Means {
 }
 
 /** Finds out whether copies can be made here. Nothing is left of it. */
-export async function lookForMeans({ folder, programs }: CopiesParts, signal: AbortSignal): Promise<Means> {
+export async function lookForMeans({ folder, programs, playground }: CopiesParts, signal: AbortSignal): Promise<Means> {
   const { found, lacks } = await lookForPrograms(programs);
-  const means: Means = { lacks, reason: null, php: null, network: null };
+  const instead = lacks.length === 0 ? null : await findPlayground(playground);
+  const means: Means = { lacks, playground: instead, reason: null, php: null, network: null };
+  const { php: path } = found;
   try {
     needSystem();
-    if (found.php === undefined) return means;
-    const { php, network, close } = await prepare(folder, 0, { php: found.php }, signal);
-    await close();
-    return { ...means, php: php.version, network };
+    if (instead === null && path === undefined) return means;
+    return await prepare(folder, 0, async ({ programs: running, network, close }) => {
+      const php =
+        instead !== null ? (await playgroundIn(running, instead, signal)).php : await versionOf(running, path, signal);
+      await close();
+      return { ...means, php, network };
+    });
   } catch (error) {
     if (error instanceof CopyUnavailable) return { ...means, reason: error.message };
     throw error;
   }
 }
 
-interface CopyParts {
-  php: CopyPhp;
-  database: CopyDatabase;
-  network: 'none' | 'open';
-  room: Room;
-  close(): Promise<void>;
+async function versionOf(programs: Programs, path = '', signal: AbortSignal): Promise<string> {
+  const php = new CopyPhp(programs, path, signal);
+  await php.look();
+  return php.version;
 }
 
 /** Ends all programs of a copy when the disk has no room for more: the database of this process may be on it, too. */
@@ -155,25 +202,35 @@ class Room {
   }
 }
 
+interface CopyParts extends Omit<Prepared, 'programs'> {
+  runtime: CopyRuntime;
+}
+
 class Copy implements SiteCopy {
   readonly #site: string;
   readonly #parts: CopyParts;
+  readonly #runtime: CopyRuntime;
   readonly #made = new Set<string>();
 
-  constructor(folder: string, parts: CopyParts) {
-    this.#site = join(folder, 'site');
+  constructor(parts: CopyParts) {
+    this.#site = join(parts.folder, 'site');
     this.#parts = parts;
+    this.#runtime = parts.runtime;
+  }
+
+  get means(): SiteCopy['means'] {
+    return this.#runtime.means;
   }
 
   get php(): string {
-    return this.#parts.php.version;
+    return this.#runtime.php;
   }
 
   get database(): string {
-    return this.#parts.database.version;
+    return this.#runtime.database;
   }
 
-  get network(): 'none' | 'open' {
+  get network(): SiteCopy['network'] {
     return this.#parts.network;
   }
 
@@ -209,26 +266,28 @@ class Copy implements SiteCopy {
   }
 
   load(sql: AsyncIterable<Uint8Array>): Promise<void> {
-    return this.#parts.room.within(this.#parts.database.load(sql));
+    return this.#parts.room.within(this.#runtime.load(sql));
   }
 
   query(sql: string): Promise<(string | null)[][]> {
-    return this.#parts.room.within(this.#parts.database.query(sql));
+    return this.#parts.room.within(this.#runtime.query(sql));
   }
 
   async configure(settings: CopySettings): Promise<void> {
-    const { socket, name, password } = this.#parts.database;
-    const place = join(this.#site, 'wp-config.php');
-    await writeFile(place, configText(settings, { socket, name, password }), { mode: 0o600 });
-    await own(place);
+    for (const [path, text] of Object.entries(await this.#runtime.files(settings))) {
+      const place = join(this.#site, path);
+      await this.#makeFolder(dirname(place));
+      await writeFile(place, text, { mode: 0o600 });
+      await own(place);
+    }
   }
 
-  ask(request: Parameters<SiteCopy['ask']>[0]) {
-    return this.#parts.room.within(this.#parts.php.ask(request));
+  ask(request: CopyRequest): Promise<CopyAnswer> {
+    return this.#parts.room.within(this.#runtime.ask(request));
   }
 
   has(extension: string): boolean {
-    return this.#parts.php.has(extension);
+    return this.#runtime.has(extension);
   }
 
   close(): Promise<void> {

@@ -2,7 +2,6 @@
 
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { CopyUnavailable } from './copies.js';
 
 /** What brings each: the program, and Debian's package. */
 const NEEDED = {
@@ -45,16 +44,6 @@ export async function lookForPrograms(
     else found[key as keyof CopyPrograms] = path;
   }
   return { found, lacks };
-}
-
-/** @throws CopyUnavailable */
-export async function findPrograms(configured: string | null): Promise<CopyPrograms> {
-  const { found, lacks } = await lookForPrograms(configured);
-  const [first] = lacks;
-  if (first === undefined) return found as CopyPrograms;
-  throw new CopyUnavailable(
-    `This machine has no ${first.program}, which trial restores need (package ${first.debian}).`,
-  );
 }
 
 function isProgram(path: string): Promise<boolean> {

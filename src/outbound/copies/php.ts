@@ -7,7 +7,7 @@ import { type CopyAnswer, type CopyRequest, CopyUnavailable } from './copies.js'
 import { own } from './folder.js';
 import { serverVariables } from './request.js';
 
-export const REQUEST_MS = 60_000;
+const REQUEST_MS = 60_000;
 export const MOST_BODY = 8 * 1024 * 1024;
 const MOST_LOG = 256 * 1024;
 const LIMITS = { file_bytes: 256 * 1024 * 1024, memory_bytes: 4 * 1024 ** 3 };

@@ -141,6 +141,9 @@ const VARIABLES: readonly Variable[] = [
   variable('drill_path', null, anyText, 'Folders with php-cgi and MariaDB, separated as in `PATH`.', {
     shown: 'the usual ones',
   }),
+  variable('drill_playground', null, filePath, 'Folder of `@wp-playground/cli`, used where these are missing.', {
+    shown: 'the usual ones',
+  }),
   variable(
     'host',
     '127.0.0.1',

@@ -53,6 +53,8 @@ export interface Config {
   drill_dir: string | null;
   /** Folders with the programs that run them, separated as in PATH; null = the usual ones. */
   drill_path: string | null;
+  /** Folder of WordPress Playground, which runs them where these are missing; null = the usual places. */
+  drill_playground: string | null;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */

@@ -299,17 +299,17 @@ export function createSiteBackups(db: Db, plain: Db) {
     /** Sites whose backups reach back so far, and of which none was proven since; those that were never proven first. */
     async unproven(since: number, limit: number) {
       const from = `FROM site s JOIN (SELECT site_id, min(started_at) AS first FROM backup WHERE state = 'done' GROUP BY site_id) b ON b.site_id = s.id
-        LEFT JOIN (SELECT site_id, max(at) AS at FROM backup_drill WHERE result = 'proven' GROUP BY site_id) d ON d.site_id = s.id
+        LEFT JOIN (SELECT site_id, max(at) AS at, facts ->> '$.means' AS means FROM backup_drill WHERE result = 'proven' GROUP BY site_id) d ON d.site_id = s.id
         WHERE b.first < ? AND ifnull(d.at, 0) < ?`;
       const [rows = [], counts = []] = await db.read([
         {
-          sql: `SELECT s.id AS site_id, s.url, d.at ${from} ORDER BY ifnull(d.at, 0), s.id LIMIT ?`,
+          sql: `SELECT s.id AS site_id, s.url, d.at, d.means ${from} ORDER BY ifnull(d.at, 0), s.id LIMIT ?`,
           args: [since, since, limit],
         },
         { sql: `SELECT count(*) AS total ${from}`, args: [since, since] },
       ]);
       return {
-        rows: rows as { site_id: number; url: string; at: number | null }[],
+        rows: rows as { site_id: number; url: string; at: number | null; means: DrillFacts['means'] }[],
         total: Number(counts[0]?.total ?? 0),
       };
     },
