@@ -20,7 +20,7 @@ const TRANSLATOR = 'sqlite-database-integration.zip';
 /** A load is ended by the time of the drill. */
 const LOAD_MS = 3_600_000;
 const START_MS = 120_000;
-/** Compiled anew for each page, its PHP is several times as slow as a real one. */
+/** Its PHP is compiled for each page, and several times as slow as a real one. */
 const PAGE_MS = 180_000;
 const MOST_ANSWER = 16 * 1024 * 1024;
 const LIMITS = { file_bytes: 4 * 1024 ** 3, memory_bytes: 0 };
