@@ -1,29 +1,18 @@
 /** Makes copies of sites in a folder of this machine, with its MariaDB and its PHP, or else in WordPress Playground. */
 
-import { createHash } from 'node:crypto';
-import { mkdir, open, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { hasRoom } from '../../runtime/disk-space.js';
+import { join } from 'node:path';
 import { Slots } from '../../runtime/slots.js';
 import { configText } from './config-text.js';
 import { Programs } from './confined.js';
-import {
-  type CopyAnswer,
-  type CopyRequest,
-  type CopySettings,
-  CopyUnavailable,
-  type SiteCopies,
-  type SiteCopy,
-} from './copies.js';
+import { CopyUnavailable, type SiteCopies, type SiteCopy } from './copies.js';
+import { Copy } from './copy.js';
 import { CopyDatabase } from './database.js';
 import { type CopyPrograms, type Lack, lookForPrograms } from './find-programs.js';
-import { makeFolder, own, removeFolder, sweepFolders } from './folder.js';
+import { makeFolder, removeFolder, sweepFolders } from './folder.js';
 import { CopyPhp } from './php.js';
 import { findPlayground, PLAYGROUND, Playground } from './playground.js';
+import { Room } from './room.js';
 import type { CopyRuntime } from './runtime.js';
-
-/** How often it is looked whether what a copy writes still leaves room on the disk. */
-const LOOK_MS = 1_000;
 
 interface CopiesParts {
   /** Where the copies are. */
@@ -167,130 +156,4 @@ async function versionOf(programs: Programs, path = '', signal: AbortSignal): Pr
   const php = new CopyPhp(programs, path, signal);
   await php.look();
   return php.version;
-}
-
-/** Ends all programs of a copy when the disk has no room for more: the database of this process may be on it, too. */
-class Room {
-  readonly #folder: string;
-  readonly #end: () => Promise<void>;
-  readonly #timer: NodeJS.Timeout;
-  #full = false;
-
-  constructor(folder: string, end: () => Promise<void>) {
-    this.#folder = folder;
-    this.#end = end;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
-  }
-
-  async #look(): Promise<void> {
-    if (await hasRoom(this.#folder, 0).catch(() => true)) return;
-    this.#full = true;
-    await this.#end();
-  }
-
-  /** Does something that may write. @throws CopyUnavailable if there is no room left, whatever became of it */
-  async within<T>(work: Promise<T>): Promise<T> {
-    const [done] = await Promise.allSettled([work]);
-    await this.#look();
-    if (this.#full) throw new CopyUnavailable('There is not enough space on the disk for what the copy writes.');
-    if (done.status === 'rejected') throw done.reason;
-    return done.value;
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-  }
-}
-
-interface CopyParts extends Omit<Prepared, 'programs'> {
-  runtime: CopyRuntime;
-}
-
-class Copy implements SiteCopy {
-  readonly #site: string;
-  readonly #parts: CopyParts;
-  readonly #runtime: CopyRuntime;
-  readonly #made = new Set<string>();
-
-  constructor(parts: CopyParts) {
-    this.#site = join(parts.folder, 'site');
-    this.#parts = parts;
-    this.#runtime = parts.runtime;
-  }
-
-  get means(): SiteCopy['means'] {
-    return this.#runtime.means;
-  }
-
-  get php(): string {
-    return this.#runtime.php;
-  }
-
-  get database(): string {
-    return this.#runtime.database;
-  }
-
-  get network(): SiteCopy['network'] {
-    return this.#parts.network;
-  }
-
-  async put(path: string, parts: AsyncIterable<Uint8Array>): Promise<string> {
-    const place = join(this.#site, path);
-    const digest = createHash('sha256');
-    try {
-      await this.#makeFolder(dirname(place));
-      const file = await open(place, 'wx', 0o600);
-      try {
-        for await (const part of parts) {
-          digest.update(part);
-          await file.writeFile(part);
-        }
-      } finally {
-        await file.close();
-      }
-      await own(place);
-      return digest.digest('hex');
-    } catch (error) {
-      const { code, syscall } = error as NodeJS.ErrnoException;
-      if (syscall === undefined) throw error;
-      throw new CopyUnavailable(`A file of the backup cannot be written here (${code ?? 'unknown error'}).`);
-    }
-  }
-
-  async #makeFolder(folder: string): Promise<void> {
-    if (folder === this.#site || this.#made.has(folder)) return;
-    await this.#makeFolder(dirname(folder));
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await own(folder);
-    this.#made.add(folder);
-  }
-
-  load(sql: AsyncIterable<Uint8Array>): Promise<void> {
-    return this.#parts.room.within(this.#runtime.load(sql));
-  }
-
-  query(sql: string): Promise<(string | null)[][]> {
-    return this.#parts.room.within(this.#runtime.query(sql));
-  }
-
-  async configure(settings: CopySettings): Promise<void> {
-    for (const [path, text] of Object.entries(await this.#runtime.files(settings))) {
-      const place = join(this.#site, path);
-      await this.#makeFolder(dirname(place));
-      await writeFile(place, text, { mode: 0o600 });
-      await own(place);
-    }
-  }
-
-  ask(request: CopyRequest): Promise<CopyAnswer> {
-    return this.#parts.room.within(this.#runtime.ask(request));
-  }
-
-  has(extension: string): boolean {
-    return this.#runtime.has(extension);
-  }
-
-  close(): Promise<void> {
-    return this.#parts.close();
-  }
 }
