@@ -63,6 +63,18 @@ describe('backups on the page', needs('chromium'), () => {
     await rows().first().getByText('Verified', { exact: true }).waitFor();
   });
 
+  it('are said to be proven less where WordPress Playground ran the copy', async () => {
+    const facts = { result: 'proven', reason: null, restore_seconds: 9, data_age_seconds: 60, php: '8.3.1' };
+    await app.db.run(
+      `INSERT INTO backup_drill (backup_id, site_id, tried_at, tried, at, result, facts)
+       SELECT id, site_id, ?1, 'proven', ?1, 'proven', ?2 FROM backup ORDER BY started_at DESC LIMIT 1`,
+      [app.clock.now(), JSON.stringify({ ...facts, means: 'playground' })],
+    );
+    await page.reload();
+    await rows().first().getByText('In WordPress Playground, which proves less').waitFor();
+    expect(await rows().last().textContent()).not.toContain('Playground');
+  });
+
   it('are downloaded as an archive', async () => {
     const [download] = await Promise.all([
       page.waitForEvent('download'),
