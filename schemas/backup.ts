@@ -75,7 +75,7 @@ const drillFacts = () => ({
 
 const drillMeans = () =>
   z
-    .enum(['machine', 'playground'])
+    .enum(['machine', 'container', 'playground'])
     .nullable()
     .describe('What ran the copy. playground = WordPress Playground, with SQLite: a weaker proof. null = unknown.');
 

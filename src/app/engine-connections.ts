@@ -5,6 +5,7 @@ import type { Auditor } from '../outbound/audit/audit.js';
 import type { PacedChildSites } from '../outbound/child/create.js';
 import type { ChildSites, KeyPair } from '../outbound/child/port.js';
 import { noCopies, type SiteCopies } from '../outbound/copies/copies.js';
+import type { CopiesParts } from '../outbound/copies/create.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
 import type { SiteGuards } from '../outbound/guard/guards.js';
 import { type Mailer, noMailer } from '../outbound/mail/mailer.js';
@@ -93,10 +94,20 @@ export async function openPictures(config: Config, slots: Slots): Promise<Pictur
   return createPictures({ chromium, allowPrivate: allow_private_sites, slots });
 }
 
-export async function openCopies({ drills, drill_dir, drill_path, drill_playground }: Config): Promise<SiteCopies> {
-  if (!drills) return noCopies();
+export async function openCopies(config: Config): Promise<SiteCopies> {
+  if (!config.drills) return noCopies();
   const { createCopies } = await import('../outbound/copies/create.js');
-  return createCopies({ folder: drill_dir ?? tmpdir(), programs: drill_path, playground: drill_playground });
+  return createCopies(copiesParts(config));
+}
+
+/** Where and with what copies of sites are made. */
+export function copiesParts({ drill_dir, drill_path, drill_playground, drill_container }: Config): CopiesParts {
+  return {
+    folder: drill_dir ?? tmpdir(),
+    programs: drill_path,
+    playground: drill_playground,
+    container: drill_container,
+  };
 }
 
 export async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {

@@ -1,7 +1,7 @@
 /** What `sitefleet doctor` finds out about backups of sites: their place, their key, and what trial restores need. */
 
-import { tmpdir } from 'node:os';
 import { openBackupStorage, placeText } from '../app/backup-repository.js';
+import { copiesParts } from '../app/engine-connections.js';
 import { lookForMeans, type Means } from '../outbound/copies/create.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
@@ -67,11 +67,8 @@ function roomText({ free_bytes }: PlaceLook): string {
 }
 
 async function drillsOf(config: Config, { total, drill }: Overview, signal: AbortSignal): Promise<Finding> {
-  const { drills, drill_dir, drill_path, drill_playground } = config;
-  const means = await lookForMeans(
-    { folder: drill_dir ?? tmpdir(), programs: drill_path, playground: drill_playground },
-    signal,
-  );
+  const { drills, drill_container } = config;
+  const means = await lookForMeans(copiesParts(config), signal);
   const problem = problemOf(means);
   const last =
     drill === null
@@ -79,7 +76,7 @@ async function drillsOf(config: Config, { total, drill }: Overview, signal: Abor
       : `the last one ended ${Math.floor((systemClock.now() - drill.at) / HOUR_MS)} h ago: ${drill.result}`;
   const detail = [
     drills ? last : 'switched off, so no backup is proven: SITEFLEET_DRILLS=1 runs the code of sites on this machine',
-    problem ?? `PHP ${means.php} and MariaDB are here`,
+    problem ?? `PHP ${means.php} and MariaDB are ${drill_container === null ? 'here' : 'in the container'}`,
     ...(means.playground === null ? [] : [insteadOf(means.playground, means.php)]),
     ...(means.network === null ? [] : [NETWORKS[means.network]]),
   ].join('; ');

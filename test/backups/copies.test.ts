@@ -7,12 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SiteCopies, SiteCopy } from '../../src/outbound/copies/copies.js';
 import { createCopies } from '../../src/outbound/copies/create.js';
 import { tempFolder } from '../support/cleanup.js';
+import { CONTAINER } from '../support/container.js';
 import { needs } from '../support/needs.js';
 import { mountVolume } from '../support/processes/volume.js';
 
 const REQUEST = { https: true, host: 'example.com', path: '/shop/?a=1', cookie: 'a=b' };
 
-describe('a copy', needs('php-cgi', 'mariadb'), () => {
+describe('a copy', needs('php-cgi', 'mariadb'), () => confined(null));
+describe('a copy in a container', needs('php-cgi', 'mariadb', 'a container'), () => confined(CONTAINER));
+
+function confined(container: string[] | null) {
   const folder = tempFolder('copies');
   const { signal } = new AbortController();
   let copies: SiteCopies;
@@ -24,7 +28,7 @@ describe('a copy', needs('php-cgi', 'mariadb'), () => {
     chmodSync(folder, 0o755);
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     process.env.SECRET_OF_THE_SERVICE = 'secret';
-    copies = createCopies({ folder, programs: null, playground: null });
+    copies = createCopies({ folder, programs: null, playground: null, container });
     copy = await copies.open(1_000, signal);
     await copy.configure({
       prefix: 'wp_',
@@ -173,14 +177,14 @@ describe('a copy', needs('php-cgi', 'mariadb'), () => {
     await copy.close();
     expect(readdirSync(folder)).toEqual([]);
   });
-});
+}
 
 describe('a copy on a small disk', needs('php-cgi', 'mariadb', 'a volume'), () => {
   it('is ended before it fills it', async () => {
     const volume = mountVolume('memory', 1_100);
     for (const path of [volume.folder, dirname(volume.folder)]) chmodSync(path, 0o755);
     try {
-      const copies = createCopies({ folder: volume.folder, programs: null, playground: null });
+      const copies = createCopies({ folder: volume.folder, programs: null, playground: null, container: null });
       const copy = await copies.open(1_000, new AbortController().signal);
       const code =
         '<?php for ( $i = 0; $i < 8; $i++ ) file_put_contents( "f$i", str_repeat( \'x\', 80000000 ) ); while ( true ) sleep( 1 );';

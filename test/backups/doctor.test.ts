@@ -8,6 +8,7 @@ import type { Finding } from '../../src/cli/finding.js';
 import type { Config } from '../../src/runtime/config/types.js';
 import { fileUrl } from '../../src/runtime/file-url.js';
 import { tempFolder } from '../support/cleanup.js';
+import { CONTAINER } from '../support/container.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { playground } from '../support/playground.js';
@@ -126,6 +127,21 @@ describe('trial restores', () => {
     expect(drills?.detail).toMatch(
       /; until then drills run in WordPress Playground \(\S+, PHP 8\.3\.\d+\), which proves less; /,
     );
+  });
+
+  it('are possible in a container, or its engine says why not', needs('a container'), async () => {
+    chmodSync(folder, 0o755);
+    await start({ drills: true, drill_dir: folder });
+    await backUp();
+    const without = { drill_path: join(folder, 'no-programs'), drill_playground: join(folder, 'none') };
+    const { drills } = await said({ ...without, drill_container: CONTAINER });
+    expect(drills).toMatchObject({ status: 'ok', detail: expect.stringContaining('MariaDB are in the container') });
+    expect(
+      (await said({ ...without, drill_container: ['podman', 'run', 'localhost/not-there'] })).drills,
+    ).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/The container of SITEFLEET_DRILL_CONTAINER did not start: .*not-there/),
+    });
   });
 
   it('are possible here, and the last one is named', needs('php-cgi', 'mariadb'), async () => {

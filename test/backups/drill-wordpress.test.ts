@@ -8,6 +8,7 @@ import { closeTransport } from '../guard/tools.js';
 import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
 import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
+import { CONTAINER } from '../support/container.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { pause, program } from '../support/processes/program.js';
@@ -141,10 +142,53 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     rmSync(join(site.content, 'frail'));
   });
 
-  it('a process that is killed in the middle leaves no process, and the next drill removes its folder', async () => {
+  it('runs in a container as well: proven, or failed', needs('a container'), async () => {
+    expect(await drillIn(CONTAINER)).toMatchObject({ result: 'proven', reason: null, means: 'container' });
+    site.write('cache/needed', '');
+    site.write('frail', '');
+    const failed = await drillIn(CONTAINER);
+    expect(failed).toMatchObject({ result: 'failed', means: 'container' });
+    expect(failed.reason).toContain('undefined_function_of_frail() in wp-content/plugins/frail/frail.php:');
+    rmSync(join(site.content, 'frail'));
+    expect(readdirSync(drills)).toEqual([]);
+  });
+
+  it('a container that lacks a program, or does not start, verifies nothing', needs('a container'), async () => {
+    const [run, image] = [CONTAINER.slice(0, -2), CONTAINER.slice(-2)];
+    const result = 'could_not_verify';
+    // An empty folder in place of the programs of the server.
+    expect(await drillIn([...run, '--tmpfs', '/usr/sbin:notmpcopyup', ...image])).toMatchObject({
+      ...{ result, means: null },
+      reason: 'The container of SITEFLEET_DRILL_CONTAINER has no mariadbd (in Debian, package mariadb-server-core).',
+    });
+    expect(await drillIn(['podman', 'run', 'localhost/not-there'])).toMatchObject({
+      result,
+      reason: expect.stringMatching(/^The container of SITEFLEET_DRILL_CONTAINER did not start: .*not-there/),
+    });
+    expect(await drillIn(['no-such-engine', 'run', 'image'])).toMatchObject({
+      result,
+      reason: expect.stringMatching(/cannot be started: .*ENOENT/),
+    });
+    expect(readdirSync(drills)).toEqual([]);
+  });
+
+  /** The drill of a new backup, by another process. */
+  const drillIn = async (drill_container: string[]) => {
     const id = await backUp();
     const steps = await program('backup-step');
-    const run = steps.start({ config: app.service.config, step: 'drill-backup', input: { backup_id: id } });
+    const config = { ...app.service.config, drill_container, drill_path: join(folder, 'none') };
+    await steps.start({ config, step: 'drill-backup', input: { backup_id: id } });
+    return (await app.call('get-backup', { backup_id: id })).drill;
+  };
+
+  const killed = 'that is killed in the middle leaves no process, and the next drill removes its folder';
+  it(`a process ${killed}`, () => killedDrill(null));
+  it(`a process with a container ${killed}`, needs('a container'), () => killedDrill(CONTAINER));
+  const killedDrill = async (drill_container: string[] | null) => {
+    const id = await backUp();
+    const steps = await program('backup-step');
+    const config = { ...app.service.config, drill_container };
+    const run = steps.start({ config, step: 'drill-backup', input: { backup_id: id } });
     const ended = run.catch((error: unknown) => error);
     let over = false;
     void ended.then(() => {
@@ -165,7 +209,7 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     });
     expect(await drill(id)).toMatchObject({ result: 'proven' });
     expect(readdirSync(drills)).toEqual([]);
-  });
+  };
 
   it('what could not be verified later does not hide that it was proven', async () => {
     const id = (await app.call('list-backups', { proven: true })).items[0].backup_id;

@@ -27,6 +27,7 @@ describe('readConfig', () => {
       drill_dir: null,
       drill_path: null,
       drill_playground: null,
+      drill_container: null,
       host: '127.0.0.1',
       port: 8787,
       base_url: null,

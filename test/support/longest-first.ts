@@ -25,6 +25,7 @@ const LONGEST = [
   'policies/of-settings',
   'robustness/clock',
   'backups/drill-wordpress',
+  'backups/playground',
   'cli/shell',
   'robustness/monitors-shared',
   'robustness/volume',

@@ -9,6 +9,8 @@ import { delimiter, join } from 'node:path';
 import type { TestModule } from 'vitest/node';
 import { findBrowser } from '../../src/outbound/audit/browser.js';
 import { findLighthouse } from '../../src/outbound/audit/find-lighthouse.js';
+
+import { hasContainers } from './container.js';
 import { FAKETIME } from './faketime.js';
 import { installedLighthouse } from './lighthouse.js';
 import { PHP } from './php.js';
@@ -38,6 +40,7 @@ const [browser, lighthouse] = await Promise.all([findBrowser(null), findLighthou
 const program = (name: string, debian = name): Provision => ({ isHere: () => isProgram(name), debian });
 
 const PROVISIONS = {
+  'a container': { isHere: hasContainers, debian: 'podman runc', advice: 'run as root where containers are allowed' },
   bash: program('bash'),
   chromium: { isHere: () => browser !== null, debian: 'chromium' },
   curl: program('curl'),

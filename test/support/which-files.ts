@@ -9,7 +9,7 @@ const LONG = [
   'test/**/{kills,crash}.test.ts',
   'test/architecture/new-operation.test.ts',
   'test/assistant/tasks.test.ts',
-  'test/backups/{archive,before-updates,bucket,drill-wordpress,full-disk,long-restore,real-wordpress,schedule}.test.ts',
+  'test/backups/{archive,before-updates,bucket,drill-wordpress,full-disk,long-restore,playground,real-wordpress,schedule}.test.ts',
   'test/child/{fleet,mixed-faults,pace}.test.ts',
   'test/cli/{shell,storage-server}.test.ts',
   'test/cluster/process-id.test.ts',
@@ -38,6 +38,7 @@ export const WITHOUT_DATES = [
   // A browser hangs under libfaketime.
   'test/page/**/*.test.ts',
   'test/audits/{browser,pictures}.test.ts',
+  'test/backups/{copies,doctor,drill-wordpress,playground}.test.ts',
   'test/safety/{kills,guarded-updates,looks,pictures,fleet,outside}.test.ts',
   'test/rollouts/{crash,kills,halted}.test.ts',
   'test/undo/rollout.test.ts',

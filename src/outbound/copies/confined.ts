@@ -41,8 +41,20 @@ interface Started {
   end(): Promise<void>;
 }
 
+/** What stands before a program, and how the two are ended. */
+export interface Prefix {
+  command: readonly string[];
+  /** undefined = that of this process. */
+  env: Record<string, string> | undefined;
+  /** Blocks of 512 bytes of the largest file, kilobytes of memory: as TIED reads them. */
+  limits: readonly [string, string];
+  user: { uid?: number; gid?: number };
+  /** Ends what the end of the command would leave running. */
+  end?(): Promise<void>;
+}
+
 export class Programs {
-  readonly #env: NodeJS.ProcessEnv;
+  readonly #env: Record<string, string>;
   readonly #running = new Set<Started>();
   #apart: readonly string[] = [];
 
@@ -58,18 +70,22 @@ export class Programs {
     return code === 0 ? 'none' : 'open';
   }
 
+  protected prefix(env: Record<string, string>, limits: readonly [string, string]): Prefix {
+    return { command: this.#apart, env: { ...this.#env, ...env }, limits, user: USER };
+  }
+
   start(
     [program = '', ...args]: readonly string[],
-    env: NodeJS.ProcessEnv,
+    env: Record<string, string>,
     { file_bytes, memory_bytes }: Limits = { file_bytes: 1024 ** 4, memory_bytes: 0 },
   ): Started {
-    const limits = [String(Math.ceil(file_bytes / 512)), String(Math.ceil(memory_bytes / 1024))];
-    const child = spawn('/bin/sh', ['-c', TIED, 'sh', ...limits, ...this.#apart, program, ...args], {
+    const prefix = this.prefix(env, [String(Math.ceil(file_bytes / 512)), String(Math.ceil(memory_bytes / 1024))]);
+    const child = spawn('/bin/sh', ['-c', TIED, 'sh', ...prefix.limits, ...prefix.command, program, ...args], {
       cwd: this.folder,
-      env: { ...this.#env, ...env },
+      env: prefix.env,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
       detached: true,
-      ...USER,
+      ...prefix.user,
     });
     const tie = child.stdio[3] as Writable;
     tie.on('error', () => undefined);
@@ -78,10 +94,12 @@ export class Programs {
       child.once('exit', (code) => resolve(code));
       child.once('error', () => resolve(127));
     });
+    let isOver = false;
     const started: Started = {
       child,
       ended,
       async end() {
+        if (!isOver) await prefix.end?.();
         tie.destroy();
         if (child.pid !== undefined) kill(child.pid);
         await ended;
@@ -89,6 +107,7 @@ export class Programs {
     };
     this.#running.add(started);
     void ended.then(() => {
+      isOver = true;
       tie.destroy();
       this.#running.delete(started);
     });
@@ -106,7 +125,7 @@ export class Programs {
       most = MOST_TEXT,
       signal,
     }: {
-      env?: NodeJS.ProcessEnv;
+      env?: Record<string, string>;
       input?: AsyncIterable<Uint8Array>;
       limits?: Limits;
       limitMs?: number;

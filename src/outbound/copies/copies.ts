@@ -36,7 +36,7 @@ export interface CopyAnswer {
 
 export interface SiteCopy {
   /** What runs it. `playground`: WordPress Playground, whose PHP and database are of another kind than those of sites. */
-  readonly means: 'machine' | 'playground';
+  readonly means: 'machine' | 'container' | 'playground';
   /** Versions of what runs it. */
   readonly php: string;
   readonly database: string;

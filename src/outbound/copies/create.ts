@@ -1,31 +1,35 @@
-/** Makes copies of sites in a folder of this machine, with its MariaDB and its PHP, or else in WordPress Playground. */
+/** Makes copies of sites in a folder of this machine: with a PHP and a MariaDB of it, or of a container, or else in WordPress Playground. */
 
 import { join } from 'node:path';
 import { Slots } from '../../runtime/slots.js';
 import { configText } from './config-text.js';
 import { Programs } from './confined.js';
+import { ContainerPrograms } from './container.js';
 import { CopyUnavailable, type SiteCopies, type SiteCopy } from './copies.js';
 import { Copy } from './copy.js';
 import { CopyDatabase } from './database.js';
-import { type CopyPrograms, type Lack, lookForPrograms } from './find-programs.js';
+import { type CopyPrograms, type Lack, lookForPrograms, lookIn } from './find-programs.js';
 import { makeFolder, removeFolder, sweepFolders } from './folder.js';
 import { CopyPhp } from './php.js';
 import { findPlayground, PLAYGROUND, Playground } from './playground.js';
 import { Room } from './room.js';
 import type { CopyRuntime } from './runtime.js';
 
-interface CopiesParts {
+export interface CopiesParts {
   /** Where the copies are. */
   folder: string;
   /** Folders of the programs, separated as in PATH; null = the usual ones. */
   programs: string | null;
   /** Folder of WordPress Playground; null = the usual places. */
   playground: string | null;
+  /** Words of the command that runs a container, in which everything is then; null = none. */
+  container: readonly string[] | null;
 }
 
-export function createCopies({ folder, programs, playground }: CopiesParts): SiteCopies {
+export function createCopies({ folder, programs, playground, container }: CopiesParts): SiteCopies {
   const find = async () => {
     needSystem();
+    if (container !== null) return 'container';
     const { found, lacks } = await lookForPrograms(programs);
     const [first] = lacks;
     if (first === undefined) return found as CopyPrograms;
@@ -51,11 +55,8 @@ export function createCopies({ folder, programs, playground }: CopiesParts): Sit
     async open(bytes, signal) {
       await sweepFolders(folder);
       const found = await find();
-      return prepare(folder, bytes, async ({ programs, ...parts }) => {
-        const runtime =
-          typeof found === 'string'
-            ? await playgroundIn(programs, found, signal)
-            : await machineIn(programs, found, signal);
+      return prepare({ folder, container }, bytes, async ({ programs, ...parts }) => {
+        const runtime = await runtimeIn(programs, found, signal);
         return new Copy({ ...parts, runtime });
       });
     },
@@ -66,13 +67,36 @@ function needSystem(): void {
   if (process.platform === 'win32') throw new CopyUnavailable('Trial restores need Linux or macOS.');
 }
 
-async function machineIn(programs: Programs, paths: CopyPrograms, signal: AbortSignal): Promise<CopyRuntime> {
+async function runtimeIn(programs: Programs, found: CopyPrograms | string, signal: AbortSignal): Promise<CopyRuntime> {
+  if (programs instanceof ContainerPrograms) return serversIn(programs, 'container', await neededIn(programs), signal);
+  return typeof found === 'string'
+    ? playgroundIn(programs, found, signal)
+    : serversIn(programs, 'machine', found, signal);
+}
+
+/** @throws CopyUnavailable if the container lacks one */
+async function neededIn(container: ContainerPrograms): Promise<CopyPrograms> {
+  const { found, lacks } = await lookIn(container);
+  const [first] = lacks;
+  if (first === undefined) return found;
+  throw new CopyUnavailable(
+    `The container of SITEFLEET_DRILL_CONTAINER has no ${first.program} (in Debian, package ${first.debian}).`,
+  );
+}
+
+/** A PHP, and a server of MariaDB. */
+async function serversIn(
+  programs: Programs,
+  means: 'machine' | 'container',
+  paths: CopyPrograms,
+  signal: AbortSignal,
+): Promise<CopyRuntime> {
   const php = new CopyPhp(programs, paths.php, signal);
   await php.look();
   const database = new CopyDatabase(programs, paths, signal);
   await database.start();
   return {
-    ...{ means: 'machine', php: php.version, database: database.version },
+    ...{ means, php: php.version, database: database.version },
     has: (extension) => php.has(extension),
     load: (sql) => database.load(sql),
     query: (sql) => database.query(sql),
@@ -96,9 +120,13 @@ interface Prepared {
 }
 
 /** Makes a folder for a copy and something in it, which removes the folder; where this fails, it is removed. @throws CopyUnavailable */
-async function prepare<T>(parent: string, bytes: number, make: (prepared: Prepared) => Promise<T>): Promise<T> {
+async function prepare<T>(
+  { folder: parent, container }: Pick<CopiesParts, 'folder' | 'container'>,
+  bytes: number,
+  make: (prepared: Prepared) => Promise<T>,
+): Promise<T> {
   const folder = await makeFolder(parent, bytes);
-  const programs = new Programs(folder);
+  const programs = container === null ? new Programs(folder) : new ContainerPrograms(folder, container);
   const room = new Room(folder, () => programs.endAll());
   const close = async () => {
     room.close();
@@ -110,7 +138,7 @@ async function prepare<T>(parent: string, bytes: number, make: (prepared: Prepar
     const { code } = await programs.run(['test', '-w', join(folder, 'tmp')], {});
     if (code !== 0)
       throw new CopyUnavailable(
-        'The user "nobody" cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.',
+        `${container === null ? 'The user "nobody"' : 'The user of the container'} cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.`,
       );
     return await make({ folder, programs, network, room, close });
   } catch (error) {
@@ -132,17 +160,22 @@ export interface Means {
 }
 
 /** Finds out whether copies can be made here. Nothing is left of it. */
-export async function lookForMeans({ folder, programs, playground }: CopiesParts, signal: AbortSignal): Promise<Means> {
-  const { found, lacks } = await lookForPrograms(programs);
-  const instead = lacks.length === 0 ? null : await findPlayground(playground);
-  const means: Means = { lacks, playground: instead, reason: null, php: null, network: null };
-  const { php: path } = found;
+export async function lookForMeans(parts: CopiesParts, signal: AbortSignal): Promise<Means> {
+  const { programs, playground } = parts;
+  const looked = parts.container === null ? await lookForPrograms(programs) : { found: {}, lacks: [] };
+  const instead = looked.lacks.length === 0 ? null : await findPlayground(playground);
+  const means: Means = { lacks: looked.lacks, playground: instead, reason: null, php: null, network: null };
+  const path = looked.found.php;
   try {
     needSystem();
-    if (instead === null && path === undefined) return means;
-    return await prepare(folder, 0, async ({ programs: running, network, close }) => {
+    if (parts.container === null && instead === null && path === undefined) return means;
+    return await prepare(parts, 0, async ({ programs: running, network, close }) => {
       const php =
-        instead !== null ? (await playgroundIn(running, instead, signal)).php : await versionOf(running, path, signal);
+        running instanceof ContainerPrograms
+          ? await versionOf(running, (await neededIn(running)).php, signal)
+          : instead !== null
+            ? (await playgroundIn(running, instead, signal)).php
+            : await versionOf(running, path, signal);
       await close();
       return { ...means, php, network };
     });

@@ -2,6 +2,7 @@
 
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { ContainerPrograms } from './container.js';
 
 /** What brings each: the program, and Debian's package. */
 const NEEDED = {
@@ -44,6 +45,14 @@ export async function lookForPrograms(
     else found[key as keyof CopyPrograms] = path;
   }
   return { found, lacks };
+}
+
+/** Its programs, and those that a container lacks. */
+export async function lookIn(container: ContainerPrograms): Promise<{ found: CopyPrograms; lacks: Lack[] }> {
+  const found = Object.fromEntries(Object.entries(NEEDED).map(([key, [program]]) => [key, program])) as CopyPrograms;
+  const missing = await container.lacks(Object.values(found));
+  const lacks = Object.values(NEEDED).filter(([program]) => missing.includes(program));
+  return { found, lacks: lacks.map(([program, debian]) => ({ program, debian })) };
 }
 
 function isProgram(path: string): Promise<boolean> {

@@ -36,8 +36,10 @@ export class CopyPhp {
 
   /** Finds out what it is. @throws CopyUnavailable if it cannot run WordPress */
   async look(): Promise<void> {
+    // The cache of code would have a lock in /tmp, which a container may not write to.
+    const command = [this.#php, '-d', 'opcache.enable=0'];
     const asked = async (flag: string) =>
-      (await this.#programs.run([this.#php, flag], { signal: this.#signal })).out.toString('utf8');
+      (await this.#programs.run([...command, flag], { signal: this.#signal })).out.toString('utf8');
     this.version = /^PHP (\d+\.\d+\.\d+)/m.exec(await asked('-v'))?.[1] ?? '';
     if (this.version === '') throw new CopyUnavailable('PHP does not start here.');
     this.#extensions = new Set((await asked('-m')).split('\n').map((name) => name.trim().toLowerCase()));

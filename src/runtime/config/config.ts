@@ -12,6 +12,7 @@ import {
   baseUrl,
   bearerToken,
   bucketUrl,
+  containerCommand,
   databaseUrl,
   feedLocation,
   filePath,
@@ -144,6 +145,12 @@ const VARIABLES: readonly Variable[] = [
   variable('drill_playground', null, filePath, 'Folder of `@wp-playground/cli`, used where these are missing.', {
     shown: 'the usual ones',
   }),
+  variable(
+    'drill_container',
+    null,
+    containerCommand,
+    'Command for a container in which copies run instead: `docker run IMAGE`.',
+  ),
   variable(
     'host',
     '127.0.0.1',

@@ -37,6 +37,14 @@ export function filePath(text: string): Parsed<string> {
   return /^[a-z][a-z+.-]+:/i.test(text) ? { allowed: 'the path of a file, not a URL' } : { value: text };
 }
 
+export function containerCommand(text: string): Parsed<string[]> {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const run = words.indexOf('run');
+  return run < 1 || run === words.length - 1
+    ? { allowed: 'a command that runs a container, such as "docker run IMAGE"' }
+    : { value: words };
+}
+
 export function integer(min: number, max: number): Parser<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

@@ -55,6 +55,8 @@ export interface Config {
   drill_path: string | null;
   /** Folder of WordPress Playground, which runs them where these are missing; null = the usual places. */
   drill_playground: string | null;
+  /** Words of the command that runs a container, in which copies are then; null = none. */
+  drill_container: readonly string[] | null;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */
