@@ -1,5 +1,6 @@
 /** Formats answers of operations for people: lists as tables, other members line by line. */
 
+import { isObject } from '../runtime/plain-json.js';
 import { withRealDomains } from '../runtime/real-domains.js';
 import { oneLine, tableText } from './output.js';
 
@@ -22,9 +23,7 @@ export function answerText(answer: Record<string, unknown>): string | null {
 }
 
 function isList(value: unknown): boolean {
-  return (
-    Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
-  );
+  return Array.isArray(value) && value.every(isObject);
 }
 
 function tableOf(items: readonly Item[]): string {

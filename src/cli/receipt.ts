@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { RECEIPT_FORMAT } from '../../schemas/receipt.js';
 import { cleanLine, cut } from '../../schemas/text.js';
 import { keyIdOf } from '../domain/common/signatures.js';
+import { isObject } from '../runtime/plain-json.js';
 import { CommandError } from './command-error.js';
 import { type JsonFlag, print, printJson } from './output.js';
 
@@ -53,9 +54,9 @@ async function contentOf(file: string): Promise<unknown> {
 
 /** One receipt, a list of them, or an answer that has them in `data`. */
 function receiptsIn(content: unknown, file: string): Record<string, unknown>[] {
-  const inside = isRecord(content) && Array.isArray(content.data) ? content.data : content;
+  const inside = isObject(content) && Array.isArray(content.data) ? content.data : content;
   const list: unknown[] = Array.isArray(inside) ? inside : [inside];
-  const receipts = list.filter(isRecord).filter(({ document }) => typeof document === 'string');
+  const receipts = list.filter(isObject).filter(({ document }) => typeof document === 'string');
   if (receipts.length === 0) throw new CommandError(`${file} holds no receipts.`);
   // Passed over, it would stand in a file that is called valid.
   if (receipts.length < list.length) throw new CommandError(`${file} holds something that is not a receipt.`);
@@ -110,7 +111,7 @@ function contentOfDocument(
 ): (Pick<Verdict, 'site_url' | 'run_id' | 'written_at'> & { site_id: unknown }) | null {
   try {
     const content = JSON.parse(document) as unknown;
-    if (!isRecord(content) || content.format !== RECEIPT_FORMAT || !isRecord(content.site)) return null;
+    if (!isObject(content) || content.format !== RECEIPT_FORMAT || !isObject(content.site)) return null;
     return {
       site_id: content.site.id,
       site_url: String(content.site.url),
@@ -120,8 +121,4 @@ function contentOfDocument(
   } catch {
     return null;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,6 +10,7 @@ import { CompactEncrypt, compactDecrypt } from 'jose';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { once } from '../../runtime/once.js';
+import { parsedOrNull } from '../../runtime/plain-json.js';
 
 /** Maximum characters of a file; 100,000 sites take about a third of it. */
 const MAX_FILE = 500_000_000;
@@ -101,20 +102,11 @@ export async function openFile(file: SealedFile, key: KeyObject | Uint8Array): P
     const whole = protectedHeader.part === index && protectedHeader.run === run;
     if (!whole || protectedHeader.last !== (index === file.sealed.length - 1))
       throw unusable('It is incomplete: pages are missing, or from another file.');
-    const page = parsed(new TextDecoder().decode(plaintext));
+    const page = parsedOrNull(new TextDecoder().decode(plaintext));
     if (!Array.isArray(page)) throw unusable('One of its pages has no records.');
     for (const record of page) records.push(record);
   }
   return records;
-}
-
-/** Null if it is no JSON: the parser's own message may quote a key. */
-function parsed(page: string): unknown {
-  try {
-    return JSON.parse(page) as unknown;
-  } catch {
-    return null;
-  }
 }
 
 export type Recipient = { public_key: KeyObject; key_id: string } | { passphrase: string };

@@ -9,6 +9,7 @@ import type {
 } from '../../../schemas/monitoring-tools.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import type { z } from '../../../schemas/zod.js';
+import { isObject } from '../../runtime/plain-json.js';
 import type { AlertView } from './alerts.js';
 import type { CertificateView } from './certificates.js';
 import type { DomainView } from './domains.js';
@@ -82,8 +83,8 @@ export function alertEntryOf({
 
 /** A fact as text. What has members is told by their names, without those that are unknown. */
 function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(textOf).join(value.some(isRecord) ? '; ' : ', ');
-  if (!isRecord(value)) return String(value);
+  if (Array.isArray(value)) return value.map(textOf).join(value.some(isObject) ? '; ' : ', ');
+  if (!isObject(value)) return String(value);
   return Object.entries(value)
     .filter(([, inner]) => inner !== null && inner !== '')
     .map(([name, inner]) => `${name} ${memberText(inner)}`)
@@ -94,8 +95,4 @@ function textOf(value: unknown): string {
 function memberText(value: unknown): string {
   if (typeof value !== 'string' || /^https?:\/\/\S+$/.test(value)) return textOf(value);
   return siteWord(value);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

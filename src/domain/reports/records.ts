@@ -5,6 +5,7 @@ import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import { isObject } from '../../runtime/plain-json.js';
 import { counted } from '../common/question.js';
 import type { Ctx } from '../context.js';
 import { wrongField } from '../settings/settings.js';
@@ -236,10 +237,7 @@ function checked(at: string, { kind }: Member, value: unknown): unknown {
 }
 
 function items(at: string, value: unknown): Record<string, unknown>[] {
-  const fits =
-    Array.isArray(value) &&
-    value.length <= MAX_ITEMS &&
-    value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item));
+  const fits = Array.isArray(value) && value.length <= MAX_ITEMS && value.every(isObject);
   if (!fits) throw wrongMember(at, `must be a list of at most ${MAX_ITEMS} objects`);
   return value as Record<string, unknown>[];
 }

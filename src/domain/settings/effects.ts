@@ -11,6 +11,7 @@ import {
   TOOLS,
   type ValuesOf,
 } from '../../../schemas/settings.js';
+import { isObject } from '../../runtime/plain-json.js';
 import { momentOf, wallOf } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
 
@@ -36,13 +37,9 @@ export async function groupValues<G extends Group>(ctx: Source, group: G, owner 
     // A value of an older version that is no longer allowed is replaced by the default.
     const normal = standard(ctx.config);
     if (parsed === undefined || !parsed.success) return [name, normal];
-    return [name, isMap(parsed.data) && isMap(normal) ? { ...normal, ...parsed.data } : parsed.data];
+    return [name, isObject(parsed.data) && isObject(normal) ? { ...normal, ...parsed.data } : parsed.data];
   });
   return Object.fromEntries(values) as GroupValues<G>;
-}
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** One value; cheaper than its group. */

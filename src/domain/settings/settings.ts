@@ -3,11 +3,12 @@
 import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
 import type { Fields } from '../../../schemas/settings.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isObject } from '../../runtime/plain-json.js';
 import { isZone } from '../../runtime/time-zones.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import { userOfCaller } from '../access/user-of-caller.js';
 import type { Ctx } from '../context.js';
-import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues, isMap } from './effects.js';
+import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues } from './effects.js';
 import { requireModule } from './modules.js';
 
 /** Values of a group as returned, with the reasons why some have no effect here. */
@@ -99,7 +100,7 @@ export async function changeGroup<G extends Group>(
 
 /** Maps of switches change member by member. */
 function merged(before: unknown, value: unknown): unknown {
-  return isMap(before) && isMap(value) ? { ...before, ...value } : value;
+  return isObject(before) && isObject(value) ? { ...before, ...value } : value;
 }
 
 /** Whose personal settings a caller sees: those of the user, including through a key of the user. */

@@ -2,6 +2,7 @@
 
 import { request as send } from 'undici';
 import { withTimeLimit } from '../../runtime/abort-signals.js';
+import { parsedOrNull } from '../../runtime/plain-json.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
 import { outcomeOf } from './result.js';
 
@@ -43,11 +44,7 @@ async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
     if (size > MAX_ANSWER) throw new Error('The answer is too large.');
     parts.push(part);
   }
-  try {
-    return JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown;
-  } catch {
-    return null;
-  }
+  return parsedOrNull(Buffer.concat(parts).toString('utf8'));
 }
 
 /** The error format of Google's interfaces: `{error: {code, message, errors: [{reason}], details: [{reason}]}}`. */

@@ -1,5 +1,6 @@
 /** Parses a Lighthouse result, from the program or from PageSpeed Insights. The input is untrusted. */
 
+import { isObject } from '../../runtime/plain-json.js';
 import {
   type AuditEngine,
   AuditFailure,
@@ -110,7 +111,7 @@ function fraction(value: unknown): number | null {
 }
 
 function objectOf(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** One line, without markdown links and control characters. */

@@ -1,6 +1,6 @@
 /** Parses and checks the guard's answers: everything behind it has these types. */
 
-import { isObject } from './protocol.js';
+import { isObject } from '../../runtime/plain-json.js';
 
 export type GuardKind = 'plugin' | 'theme';
 

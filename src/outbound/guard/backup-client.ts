@@ -2,9 +2,9 @@
 
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
+import { isObject } from '../../runtime/plain-json.js';
 import { GuardShapeError } from './answers.js';
 import type { GuardCallOptions } from './call-options.js';
-import { isObject } from './protocol.js';
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);

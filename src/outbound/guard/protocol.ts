@@ -4,6 +4,7 @@
  */
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isObject } from '../../runtime/plain-json.js';
 import { KeyCache } from '../key-cache.js';
 
 export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
@@ -140,8 +141,4 @@ export function readReply(body: Buffer, nonce: string): GuardReply | null {
     message: typeof error.message === 'string' ? error.message.slice(0, 500) : '',
     time: typeof value.time === 'number' ? value.time : null,
   };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/plain-json.js';
 import type { DomainFacts } from './probe.js';
 import { line, lineOrNull, webAddress } from './text.js';
 import { whoisDate } from './whois-answer.js';
@@ -43,10 +44,6 @@ export function domainFacts(body: string, name: string): DomainFacts | string {
       .map((server) => line(server.ldhName, 253).toLowerCase().replace(/\.$/, ''))
       .filter(Boolean),
   };
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function list(value: unknown): unknown[] {

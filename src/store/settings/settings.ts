@@ -1,5 +1,6 @@
 /** Settings: one row per value that differs from the default. Secrets are sealed for their own key. */
 
+import { parsedOrNull } from '../../runtime/plain-json.js';
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
@@ -38,12 +39,12 @@ export function createSettings(db: Db, vault: Vault) {
         prefix,
         prefix + PREFIX_END,
       ]);
-      return new Map(rows.map((row) => [String(row.key).slice(prefix.length), parsed(String(row.value))]));
+      return new Map(rows.map((row) => [String(row.key).slice(prefix.length), parsedOrNull(String(row.value))]));
     },
 
     async one(key: string): Promise<unknown> {
       const row = await db.one('SELECT value FROM setting WHERE key = ?', [key]);
-      return row === undefined ? undefined : parsed(String(row.value));
+      return row === undefined ? undefined : parsedOrNull(String(row.value));
     },
 
     /** Values of these keys that are set, in one statement. */
@@ -51,13 +52,13 @@ export function createSettings(db: Db, vault: Vault) {
       const rows = await db.all('SELECT key, value FROM setting WHERE key IN (SELECT value FROM json_each(?))', [
         JSON.stringify(keys),
       ]);
-      return new Map(rows.map((row) => [String(row.key), parsed(String(row.value))]));
+      return new Map(rows.map((row) => [String(row.key), parsedOrNull(String(row.value))]));
     },
 
     /** A sealed value, opened; undefined if there is none. Throws if the present keys cannot open it. */
     async secret(key: string): Promise<unknown> {
       const row = await db.one('SELECT value FROM setting WHERE key = ?', [key]);
-      return row === undefined ? undefined : parsed(vault.open(String(row.value), place(key)));
+      return row === undefined ? undefined : parsedOrNull(vault.open(String(row.value), place(key)));
     },
 
     /** Stores a value unless there is one; returns the stored one. Several processes agree on one value. */
@@ -89,13 +90,4 @@ export function createSettings(db: Db, vault: Vault) {
       return row === undefined || row.user_id === null ? null : Number(row.user_id);
     },
   };
-}
-
-/** A sealed text is not JSON: it reads as null, never as ciphertext. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }

@@ -17,6 +17,7 @@ import { dropOldest } from '../../runtime/drop-oldest.js';
 import { asServiceError, isOurFault, type ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
 import { permissionError } from '../../runtime/permission.js';
+import { isObject } from '../../runtime/plain-json.js';
 import { DEFAULT_TOOLSETS, TOOLSETS } from '../../runtime/toolsets.js';
 import { turnForEach } from '../../runtime/turns.js';
 import { AskedApprovals } from './approval-questions.js';
@@ -236,7 +237,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion> {
     const operation = find(name, caller.actor);
-    if (!isRecord(given)) {
+    if (!isObject(given)) {
       const output = await run(operation, given, caller);
       return successResult({ output, text: JSON.stringify(output) });
     }
@@ -379,10 +380,6 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       return operation !== undefined && operation.needs !== 'read';
     },
   };
-}
-
-function isRecord(value: unknown): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function withNote({ output }: SerializedOutput, truncated: string): SerializedOutput {

@@ -6,6 +6,7 @@
 import { type Context, Hono } from 'hono';
 import { ServiceError } from '../../runtime/errors.js';
 import { readOnlyError } from '../../runtime/permission.js';
+import { isObject, parsedOrNull } from '../../runtime/plain-json.js';
 import type { Session, Sessions } from '../auth/sessions.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
@@ -149,18 +150,10 @@ async function bodyOf(c: SessionContext, most = MAX_BODY): Promise<Record<string
   if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge();
   const text = await c.req.text();
   if (text.length > most) throw tooLarge();
-  const body = parsed(text);
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
+  const body = parsedOrNull(text);
+  if (!isObject(body))
     throw new ServiceError('rest_invalid_json', 'The body is not a JSON object.', { advice: 'Send one object.' });
-  return body as Record<string, unknown>;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
+  return body;
 }
 
 function tooLarge(): ServiceError {

@@ -2,6 +2,7 @@
 
 import { z } from '../../../schemas/zod.js';
 import { definitionOf } from '../../../schemas/zod-internals.js';
+import { isObject } from '../../runtime/plain-json.js';
 import { invalidParam } from './parameter-errors.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export function nested(schema: z.AnyZodObject, fields: Fields): Fields {
   for (const name of dotted) {
     const [head, member] = split(name);
     const own = out[head] ?? {};
-    if (!isPlain(own)) throw invalidParam(name, `cannot be sent beside ${head}, which is not an object`);
+    if (!isObject(own)) throw invalidParam(name, `cannot be sent beside ${head}, which is not an object`);
     if (Object.hasOwn(own, member)) throw invalidParam(name, `is given more than once: in ${head}, too`);
     out[head] = Object.fromEntries([...Object.entries(own), [member, fields[name]]]);
   }
@@ -35,10 +36,6 @@ function isMember(schema: z.AnyZodObject, name: string): boolean {
 function split(name: string): [head: string, member: string] {
   const at = name.indexOf('.');
   return at <= 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)];
-}
-
-function isPlain(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isObjectSchema(schema: z.ZodTypeAny | undefined): boolean {

@@ -5,6 +5,7 @@ import { definitionOf, MAX_ISSUES } from '../../../schemas/zod-internals.js';
 import { tooLong } from '../../operation/validation/lengths.js';
 import { isOwnReason } from '../../operation/validation/validation-error.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isObject } from '../../runtime/plain-json.js';
 import { nested } from './dotted-names.js';
 import type { Input, Repeated } from './input.js';
 import { type Aliases, type Naming, unknownName } from './names.js';
@@ -74,10 +75,6 @@ function withoutNulls(schema: z.AnyZodObject, given: unknown): unknown {
     return own?.isOptional() === true && !own.isNullable();
   };
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => !isAbsent(name, value)));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Refuses repeated parameters, except lists, which may be sent in parts: a repeated single value is ambiguous. */

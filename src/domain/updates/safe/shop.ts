@@ -8,6 +8,7 @@
 import { siteWord } from '../../../../schemas/site-text.js';
 import { ChildFailure, type Page } from '../../../outbound/child/port.js';
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
+import { isObject, parsedOrNull } from '../../../runtime/plain-json.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
 import type { Finding } from './compare-health.js';
@@ -261,16 +262,11 @@ function buyable(product: unknown): Omit<ShopPlace, 'checkout'> | null {
 }
 
 function text(of: unknown, name: string): string {
-  const value = typeof of === 'object' && of !== null ? (of as Record<string, unknown>)[name] : undefined;
+  const value = isObject(of) ? of[name] : undefined;
   return typeof value === 'string' ? value : '';
 }
 
-/** Null if it is no JSON. */
+/** Null if it is no JSON, or only its beginning. */
 function parsed({ body, cut }: Page): unknown {
-  if (cut) return null;
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return null;
-  }
+  return cut ? null : parsedOrNull(body);
 }

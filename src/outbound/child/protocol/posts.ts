@@ -4,6 +4,7 @@
  */
 
 import { type GalleryImage, POST_COLUMNS } from '../../../../schemas/post.js';
+import { parsedOrNull } from '../../../runtime/plain-json.js';
 import type {
   ChildPost,
   EditablePost,
@@ -31,11 +32,7 @@ function fromBase64(value: unknown): string {
 }
 
 function fromJson(value: unknown): unknown {
-  try {
-    return JSON.parse(fromBase64(value)) as unknown;
-  } catch {
-    return null;
-  }
+  return parsedOrNull(fromBase64(value));
 }
 
 /** WordPress removes one layer of backslashes from what it stores, and the child does not add one. */
