@@ -1,7 +1,8 @@
 /** Schemas of the fleet search, and of the filters it shares with the lists and runs of updates. */
 
 import { once } from '../src/runtime/once.js';
-import { bool, called, int, list, pageNumbers } from './common.js';
+import { bool, called, int, list, pageNumbers, paging } from './common.js';
+import { siteStatusFilter } from './site.js';
 import { z } from './zod.js';
 
 /** The level of an update: whether the third or a later number of the version changes, the second, or the first. */
@@ -78,6 +79,44 @@ export const offerFilters = once(() => ({
   client_ids: idList().describe('Of any of these clients.'),
   level: levels().describe('Size of the step.'),
 }));
+
+/** A search of the fleet as requested. Empty lists and texts filter nothing. */
+export const fleetSearch = once(() =>
+  z.object({
+    search: searchText().describe('In name or URL.'),
+    status: siteStatusFilter(),
+    tag_ids: idList().describe('Any of them.'),
+    client_ids: idList().describe('Any of them.'),
+    plugin: called().optional().describe('Slug or name.'),
+    theme: called().optional().describe('Slug or name.'),
+    item_state: z.enum(['active', 'inactive']).optional().describe('Of that item.'),
+    version_below: version().describe('Of that item.'),
+    version_from: version().describe('Of that item.'),
+    wp_below: version().describe('Like 6.5.'),
+    php_below: version().describe('Like 8.1.'),
+    child_below: version().describe('MainWP Child.'),
+    not_synced_days: days().describe('This long, or never.'),
+    has_update: kinds().describe('Of the item if named.'),
+    level: levels().describe('Of the update.'),
+    certificate_days: days().describe('TLS ends within, or has ended.'),
+    domain_days: days().describe('Expires within.'),
+    ends_within_days: days().describe('TLS or domain.'),
+    monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
+    vulnerable: vulnerable().describe('Known flaws; core: WordPress.'),
+    quarantined: bool().optional().describe('Newer version is.'),
+    backup: z.enum(BACKUP_STATES).optional().describe('Last one.'),
+    backup_older_than_days: days().describe('Last one.'),
+    group_by: z.enum(GROUPS).optional().describe('Counts by this.'),
+    fields: fieldNames().describe('Columns; empty = six.'),
+    ...paging(50, 500),
+  }),
+);
+/** The page's routes ask for more. */
+export type FleetSearch = Omit<z.output<ReturnType<typeof fleetSearch>>, 'fields'> & {
+  fields: readonly SearchField[];
+  /** Whether the guard answered when last asked. */
+  guarded?: boolean | undefined;
+};
 
 export const searchAnswer = once(() =>
   z.object({

@@ -1,10 +1,9 @@
 /** The fleet search: combinable filters, selectable columns, or counts by a value. */
 
-import { type BackupState, type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
+import { type FleetSearch, ITEM_FIELDS, type SearchField } from '../../../schemas/search.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteOrder } from '../../store/fleet/search.js';
-import type { FleetFilter, ItemFilter, MonitorState, OfferFilter } from '../../store/fleet/search-filter.js';
-import type { SiteStatus } from '../../store/sites/rows.js';
+import type { FleetFilter, ItemFilter, OfferFilter } from '../../store/fleet/search-filter.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from '../extensions/levels.js';
 import { packagesCalled } from '../extensions/packages.js';
@@ -13,42 +12,8 @@ import { type Ending, unknownEndWords } from '../monitoring/unknown-ends.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { cellsOf, columnsOf } from '../sites/search-cells.js';
 import { compareVersions } from '../sites/versions.js';
-import { TYPE_GROUPS, type TypeGroup } from '../updates/results.js';
+import { TYPE_GROUPS } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
-
-/** A search as requested. Empty lists and texts filter nothing. */
-interface FleetSearch {
-  search: string;
-  status: SiteStatus | 'any';
-  tag_ids: readonly number[];
-  client_ids: readonly number[];
-  plugin?: string | undefined;
-  theme?: string | undefined;
-  item_state?: 'active' | 'inactive' | undefined;
-  version_below?: string | undefined;
-  version_from?: string | undefined;
-  wp_below?: string | undefined;
-  php_below?: string | undefined;
-  child_below?: string | undefined;
-  not_synced_days?: number | undefined;
-  has_update: readonly TypeGroup[];
-  level: readonly Level[];
-  certificate_days?: number | undefined;
-  domain_days?: number | undefined;
-  ends_within_days?: number | undefined;
-  monitor?: MonitorState | undefined;
-  backup?: BackupState | undefined;
-  backup_older_than_days?: number | undefined;
-  /** `core`: WordPress itself is. */
-  vulnerable?: boolean | 'core' | undefined;
-  quarantined?: boolean | undefined;
-  /** Whether the guard answered when last asked. */
-  guarded?: boolean | undefined;
-  group_by?: Group | undefined;
-  fields: readonly SearchField[];
-  page: number;
-  per_page: number;
-}
 
 const DAY_MS = 86_400_000;
 const HEALTH_NOTE =
