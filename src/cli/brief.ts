@@ -1,6 +1,6 @@
 /** `sitefleet brief`: what needs attention now, and what was done. */
 
-import type { Brief } from '../domain/fleet/brief.js';
+import type { Brief } from '../../schemas/brief.js';
 import type { Config } from '../runtime/config/types.js';
 import { localCaller } from './local-actor.js';
 import { withService } from './local-service.js';

@@ -1,11 +1,7 @@
-import { timestamp } from '../../schemas/common.js';
-import { guidanceLines } from '../../schemas/guidance.js';
-import { updateSummary } from '../../schemas/update.js';
+import { fleetBriefAnswer } from '../../schemas/brief.js';
 import { z } from '../../schemas/zod.js';
 import { fleetBrief } from '../../src/domain/fleet/brief.js';
 import { defineOperation } from '../../src/operation/operation.js';
-
-const count = () => z.number().int();
 
 export default defineOperation({
   id: 'svc/get-fleet-brief-v1',
@@ -20,28 +16,7 @@ export default defineOperation({
       since: z.string().trim().max(40).optional().describe('ISO 8601; default: 24 hours ago.'),
     }),
 
-  output: () =>
-    z.object({
-      left_out: z.string().optional(),
-      as_of: timestamp(),
-      since: timestamp(),
-      sites: z.object({ total: count(), connected: count(), disconnected: count(), suspended: count() }),
-      needs_attention: z.array(
-        z.object({
-          matter: z.string(),
-          count: count(),
-          first: z.array(z.string()),
-          next: z.string(),
-        }),
-      ),
-      updates_on_offer: updateSummary()
-        .omit({ total: true })
-        .extend({ on_suspended_sites: count().optional(), next: z.string() }),
-      done: z.array(z.object({ what: z.string(), count: count(), sites: count(), newest: z.string().optional() })),
-      not_known: z.array(z.string()),
-      guidance: guidanceLines(),
-      log_head: z.string().optional(),
-    }),
+  output: fleetBriefAnswer,
 
   handle: ({ since }, ctx) => fleetBrief(ctx, since),
 });

@@ -1,5 +1,6 @@
 /** The fleet brief: what needs attention now, most urgent first, then what was done. Small for a fleet of any size. */
 
+import type { Brief } from '../../../schemas/brief.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { cleanLine } from '../../../schemas/text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
@@ -51,29 +52,6 @@ const MAX_TOKENS = 1300;
 /** The data of a brief, with the updates that harmed a site or may have. */
 export interface FleetData extends BriefData {
   harm: Record<Harm, { count: number; first: HarmfulRow[] }>;
-}
-
-export interface Brief {
-  /** What is left out so that it stays small; absent = nothing. */
-  left_out?: string;
-  as_of: string;
-  since: string;
-  sites: { total: number; connected: number; disconnected: number; suspended: number };
-  needs_attention: { matter: string; count: number; first: string[]; next: string }[];
-  updates_on_offer: {
-    core: number;
-    plugins: number;
-    themes: number;
-    translations: number;
-    on_suspended_sites?: number;
-    next: string;
-  };
-  done: { what: string; count: number; sites: number; newest?: string | undefined }[];
-  not_known: string[];
-  /** What to watch out for before sites are changed; absent = nothing. */
-  guidance?: string[];
-  /** The last entry of the action log. */
-  log_head?: string;
 }
 
 /** @param since ISO 8601; a day ago if omitted */
