@@ -1,7 +1,7 @@
 /** The queue: adding a job, and reading its status. `chunk.ts` runs jobs, `src/domain/actions/job-runner.ts` starts it. */
 
 import { randomUUID } from 'node:crypto';
-import type { JobType, jobStatus as jobStatusSchema } from '../../../schemas/job.js';
+import type { cancelled, JobType, jobStatus as jobStatusSchema } from '../../../schemas/job.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError, storageFailure } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
@@ -203,20 +203,7 @@ export async function cancelWithSites(ctx: Ctx, id: string) {
 }
 
 /** What a cancellation left, or would leave, undone. */
-export interface Cancellation {
-  cancelled: boolean;
-  dry_run?: boolean | undefined;
-  /** Null: a call did the work. */
-  job_id: string | null;
-  run_id?: string | undefined;
-  type: JobType;
-  total: number;
-  succeeded: number;
-  failed: number;
-  in_progress: { count: number; first: number[] };
-  not_begun: { count: number; first: number[] };
-  next?: string | undefined;
-}
+export type Cancellation = z.output<ReturnType<typeof cancelled>>;
 
 /** Tells the sites that were at work from those whose turn had not come. */
 export function cancellation(
