@@ -1,22 +1,14 @@
 /** Settings of the time tracker: the global ones, and those that clients override. */
 
+import type { timeSettings } from '../../../schemas/time.js';
+import type { z } from '../../../schemas/zod.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { updateRow } from '../driver/rows.js';
 
-export interface TimeSettings {
-  timer_mode: 'count_up' | 'count_down';
-  currency_symbol: string;
-  currency_position: 'left' | 'right' | 'left_space' | 'right_space';
-  thousand_separator: string;
-  decimal_separator: string;
-  decimals: number;
-  rounding_enabled: boolean;
-  rounding_direction: 'nearest' | 'up' | 'down';
-  rounding_minutes: number;
-  /** Decimal text. */
-  hourly_price: string;
-}
+type Setting = ReturnType<typeof timeSettings>;
+/** The hourly price is decimal text. */
+export type TimeSettings = { [K in keyof Setting]: NonNullable<z.output<Setting[K]>> };
 
 export type TimeSettingsChange = { [K in keyof TimeSettings]?: TimeSettings[K] | null | undefined };
 
