@@ -44,16 +44,16 @@ type Switch = 0 | 1;
 const ON: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'yes', 'on']);
 const OFF: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'no', 'off']);
 
+/** `on` or `off` for a spelling of one of them, in any case; any other value as it is. */
+export function switched<T>(value: unknown, on: T, off: T): unknown {
+  const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  return ON.has(plain) ? on : OFF.has(plain) ? off : value;
+}
+
 /** 1 or 0; also accepts true/false and yes/no. */
 export const onOff = once(
   (): z.ZodType<Switch, z.ZodTypeDef, unknown> =>
-    z.preprocess(
-      (value) => {
-        const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
-        return ON.has(plain) ? 1 : OFF.has(plain) ? 0 : value;
-      },
-      z.union([z.literal(0), z.literal(1)]),
-    ),
+    z.preprocess((value) => switched(value, 1, 0), z.union([z.literal(0), z.literal(1)])),
 );
 
 export function whole(min: number, max: number): z.ZodType<number, z.ZodTypeDef, unknown> {

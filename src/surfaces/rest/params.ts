@@ -6,19 +6,12 @@
 import { cursorText, int, numberAs } from '../../../schemas/common.js';
 import { isCalendarDate } from '../../../schemas/days.js';
 import { listMembers } from '../../../schemas/lists.js';
+import { switched } from '../../../schemas/setting-fields.js';
 import { z } from '../../../schemas/zod.js';
 import { bounded } from '../../../schemas/zod-internals.js';
 import { once } from '../../runtime/once.js';
 
 export { int } from '../../../schemas/common.js';
-
-const TRUE: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'yes', 'on']);
-const FALSE: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'no', 'off']);
-
-function switched<T>(value: unknown, on: T, off: T): unknown {
-  const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
-  return TRUE.has(plain) ? on : FALSE.has(plain) ? off : value;
-}
 
 /** `true/false`, `1/0`, `yes/no` as JSON or text, in any case (REST §3.5). */
 export function flag() {
@@ -26,11 +19,6 @@ export function flag() {
     (value) => switched(value, true, false),
     z.boolean({ invalid_type_error: 'must be true or false' }),
   );
-}
-
-/** The same spellings as `flag`, as the number 1 or 0. */
-export function int01() {
-  return z.preprocess((value) => switched(value, 1, 0), z.union([z.literal(0), z.literal(1)]));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused

@@ -1,10 +1,11 @@
 /** Routes of the logins of hosting providers (REST §6.10.6). */
 
+import { onOff } from '../../../../schemas/setting-fields.js';
 import { hasLogin, parseUrl } from '../../../../schemas/url.js';
 import { z } from '../../../../schemas/zod.js';
 import { BACKUPS_NOTE, editBackup, listBackups } from '../../../domain/settings/backups.js';
 import { once } from '../../../runtime/once.js';
-import { cleared, int01 } from '../params.js';
+import { cleared } from '../params.js';
 import { type Route, route } from '../route.js';
 
 /** A text that may be cleared. No control characters: these values go into headers and addresses. */
@@ -53,7 +54,7 @@ export const backups: readonly Route[] = [
     params: () =>
       z.object({
         api_slug: z.string().max(60),
-        enabled: int01()
+        enabled: onOff()
           .transform((on) => on === 1)
           .nullable()
           .optional(),

@@ -2,6 +2,7 @@
 
 import { plainText } from '../../../../schemas/common.js';
 import { email } from '../../../../schemas/email.js';
+import { onOff } from '../../../../schemas/setting-fields.js';
 import { siteName } from '../../../../schemas/site.js';
 import { z } from '../../../../schemas/zod.js';
 import { editSite, type SiteEdit } from '../../../domain/connection/edit.js';
@@ -10,12 +11,12 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { invalidParam } from '../parameter-errors.js';
-import { cleared, csv, flag, ids, int, int01, text } from '../params.js';
+import { cleared, csv, flag, ids, int, text } from '../params.js';
 import { linkInRestWords } from './add.js';
 
 const threeWay = (what: string) =>
   cleared.setting(int(0, 2), 2).optional().describe(`${what}: 0 no, 1 yes, 2 = the global setting.`);
-const off = () => cleared.setting(int01(), 0).optional();
+const off = () => cleared.setting(onOff(), 0).optional();
 const clearable = (max: number, what: string) =>
   text(max).nullable().optional().describe(`${what} null or "" clears it. Never shown.`);
 
@@ -38,7 +39,7 @@ export const editSiteFields = once(() => ({
     .optional()
     .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
-  suspended: int01().optional().describe('0 lifts a suspension and reconnects the site if needed.'),
+  suspended: onOff().optional().describe('0 lifts a suspension and reconnects the site if needed.'),
   automatic_update: off().describe('Automatic updates of the general settings on this site.'),
   backup_before_upgrade: threeWay('Update only with a recent backup, which is made first where possible'),
   ignore_core_updates: off(),

@@ -5,11 +5,11 @@ import { z } from '../../../../schemas/zod.js';
 import { addBucket, changeBucket, deleteBucket } from '../../../domain/time-tracker/buckets.js';
 import { changeTimeSettings } from '../../../domain/time-tracker/settings.js';
 import { deleteTask } from '../../../domain/time-tracker/tasks.js';
-import { clientOf } from '../clients/path.js';
+import { clientOf, clientPath } from '../clients/path.js';
 import { ofModule, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { bucketShape, deletedShape, timeSettingsShape } from '../schemas/time-tracker.js';
-import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
+import { bucketPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
 
 export const timeTrackerExtra = ofModule(MODULE, [
   route({

@@ -12,7 +12,7 @@ import { addTask, changeTask, getTask, listTasksOfDays } from '../../../domain/t
 import { stepTimer, type TimerStep } from '../../../domain/time-tracker/timer.js';
 import { taskView } from '../../../domain/time-tracker/views.js';
 import { once } from '../../../runtime/once.js';
-import { clientOf } from '../clients/path.js';
+import { clientOf, clientPath } from '../clients/path.js';
 import { cleared, csv, day, flag, ids, int, paging, sitePath, text } from '../params.js';
 import { listRoute, ofModule, type Route, route } from '../route.js';
 import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
@@ -30,9 +30,6 @@ import { simpleSite, siteOf } from '../sites/references.js';
 export const TIME_MODULE = 'time-tracker' as const;
 const MODULE = TIME_MODULE;
 
-export const clientPath = once(() => ({
-  id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.'),
-}));
 export const taskPath = once(() => ({ task_id: int(1).describe('Id of the task.') }));
 export const bucketPath = once(() => ({ bucket_id: int(1).describe('Id of the bucket.') }));
 export const DIGITS = { task_id: /^\d+$/, bucket_id: /^\d+$/ };
