@@ -35,7 +35,7 @@ export const CANARY_CHOICES = ['newest_backup', 'least_traffic'] as const;
 export const MOST_WAVES = 20;
 const MOST_SOAK = 20_160;
 
-const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 export const timeOfDay = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 02:00');
 
 export const weekdays = () => listOrOne(z.enum(WEEKDAYS)).default([]).describe('Empty = all.');

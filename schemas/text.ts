@@ -52,7 +52,7 @@ const HTML = new RegExp(`</?(?:${ELEMENTS})(?=[\\s/>])[^<>]*>|<[A-Za-z][^<>=]*=[
 /** Remains of such a tag: truncated, or nested deeper than in genuine text. */
 const HTML_OPENING = new RegExp(`<(?=[/!?]|(?:${ELEMENTS})(?![\\w-])|[A-Za-z][^>=]{0,300}=)`, 'gi');
 /** Control, private-use and surrogate code points, and invisible format ones (bidi overrides, tag characters, BOM …). */
-const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
+export const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
 /**
  * In a line also all others without a sign of their own, such as fillers. Joiners and the choice of emoji belong to
  * words, but several in a row only hide something.

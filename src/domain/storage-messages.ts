@@ -19,6 +19,11 @@ export async function withStorageError<T>(code: ErrorCode, message: string, work
   }
 }
 
+/** As `withStorageError`, for changes in one transaction: if one fails, nothing changed, and the message says so. */
+export function changing<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
+  return withStorageError(code, `${message} Nothing changed.`, work);
+}
+
 /** Pauses between attempts to store what must not be lost; the last one repeats. */
 const PAUSES_MS = [100, 250, 500, 1000, 2000, 5000] as const;
 

@@ -2,14 +2,13 @@
 
 import type { clientDetails } from '../../../schemas/client.js';
 import type { z } from '../../../schemas/zod.js';
-import type { ErrorCode } from '../../runtime/errors.js';
 import type { FieldChanges } from '../../runtime/events.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
 import { changesOf } from '../action-log/fields.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { listStandingSites } from '../sites/sites.js';
-import { withStorageError } from '../storage-messages.js';
+import { changing } from '../storage-messages.js';
 import {
   type ClientHead,
   type ClientRef,
@@ -227,8 +226,4 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
-}
-
-function changing<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
-  return withStorageError(code, `${message} Nothing changed.`, work);
 }

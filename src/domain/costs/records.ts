@@ -9,7 +9,7 @@ import type { CostFields } from '../../store/costs/fields.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
-import { withStorageError } from '../storage-messages.js';
+import { changing } from '../storage-messages.js';
 import { nextDue, siteCosts } from './costs.js';
 import { paymentMethods, productTypes } from './lists.js';
 
@@ -63,7 +63,7 @@ export async function addCost(ctx: Ctx, input: NewCost): Promise<CostView> {
   const { fields, targets } = parts(input);
   const settled = consistent(fields as CostFields);
   await requireListed(ctx, settled);
-  const write = await changing('The cost was not stored.', () =>
+  const write = await changing('svc_operation_failed', 'The cost was not stored.', () =>
     ctx.store.costs.add(settled, targets, ctx.clock.now()),
   );
   const cost = stored(write, targets);
@@ -85,7 +85,7 @@ export async function updateCost(ctx: Ctx, id: number, change: CostChange): Prom
   const settled = consistent({ ...known, ...fields });
   // A stored value may have been removed from its list since: only new choices are validated.
   await requireListed(ctx, fields);
-  const write = await changing('The cost was not changed.', () =>
+  const write = await changing('svc_operation_failed', 'The cost was not changed.', () =>
     ctx.store.costs.update(id, settled, targets, ctx.clock.now()),
   );
   const cost = stored(write, targets);
@@ -98,14 +98,10 @@ export async function updateCost(ctx: Ctx, id: number, change: CostChange): Prom
 export async function deleteCost(ctx: Ctx, id: number): Promise<CostView | undefined> {
   const cost = await getCost(ctx, id);
   if (cost === undefined) return undefined;
-  const removed = await changing('The cost was not deleted.', () => ctx.store.costs.remove(id));
+  const removed = await changing('svc_operation_failed', 'The cost was not deleted.', () => ctx.store.costs.remove(id));
   if (!removed) return undefined;
   ctx.events.emit({ name: 'cost.deleted', facts: head(cost) });
   return cost;
-}
-
-function changing<T>(message: string, work: () => Promise<T>): Promise<T> {
-  return withStorageError('svc_operation_failed', `${message} Nothing changed.`, work);
 }
 
 /** Splits the given members into columns and targets. */

@@ -1,5 +1,6 @@
 /** Maintenance that returns each week, in the site's own time zone: nothing is checked meanwhile. */
 
+import { WEEKDAYS } from '../../../schemas/rollout.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import { minutesOf, timeOf } from '../../runtime/time-of-day.js';
 import { momentOf, type Wall, wallOf, zoneOfSite } from '../../runtime/time-zones.js';
@@ -8,7 +9,6 @@ import type { Ctx } from '../context.js';
 import { maintainUntil } from './edit.js';
 import { monitorRow } from './monitors.js';
 
-export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 /** `sun 02:00-04:00` */
 export const WINDOW = /^(sun|mon|tue|wed|thu|fri|sat) ((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/;
 export const MOST_WINDOWS = 21;

@@ -1,8 +1,8 @@
 /** Computes when a policy is due, by the wall clock of a time zone. Pure. */
 
+import { WEEKDAYS } from '../../../schemas/rollout.js';
 import { minutesOf } from '../../runtime/time-of-day.js';
 import { momentOf, wallOf } from '../../runtime/time-zones.js';
-import { WEEKDAYS } from '../monitoring/windows.js';
 
 export interface Schedule {
   at: string;

@@ -6,11 +6,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fold } from '../../../schemas/fold.js';
 import { policyDefinition } from '../../../schemas/policy.js';
+import { WEEKDAYS } from '../../../schemas/rollout.js';
 import type { PolicyRow, PolicyWrite } from '../../store/policies/policies.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import { isApprover } from '../approvals/approvers.js';
 import type { Ctx } from '../context.js';
-import { WEEKDAYS } from '../monitoring/windows.js';
 import { type Group, type GroupValues, groupValues } from '../settings/effects.js';
 import {
   changeGroup,

@@ -9,7 +9,7 @@ import { changesOf } from '../action-log/fields.js';
 import { requireName, siteItem } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { listStandingSites } from '../sites/sites.js';
-import { withStorageError } from '../storage-messages.js';
+import { changing, withStorageError } from '../storage-messages.js';
 
 type TagView = z.output<ReturnType<typeof tagSchema>>;
 
@@ -36,7 +36,7 @@ export async function getTag(ctx: Ctx, id: number): Promise<TagView> {
 export async function addTag(ctx: Ctx, input: { name: string; color?: string | null | undefined }): Promise<TagView> {
   requireName(input.name);
   const tag = stored(
-    await changing('The tag was not stored.', () =>
+    await changing('svc_operation_failed', 'The tag was not stored.', () =>
       ctx.store.tags.add(input.name, input.color ?? null, ctx.clock.now()),
     ),
   );
@@ -50,7 +50,9 @@ export async function updateTag(ctx: Ctx, id: number, change: TagInput): Promise
   if (change.name === undefined && change.color === undefined) return getTag(ctx, id);
   const before = await findTag(ctx, id);
   const tag = stored(
-    await changing('The tag was not changed.', () => ctx.store.tags.update(id, change, ctx.clock.now())),
+    await changing('svc_operation_failed', 'The tag was not changed.', () =>
+      ctx.store.tags.update(id, change, ctx.clock.now()),
+    ),
     id,
   );
   const changed = changesOf(before, tag, ['name', 'color']);
@@ -67,7 +69,7 @@ export async function previewDeleteTag(ctx: Ctx, id: number) {
 /** Sites stay, links to sites and costs are removed. Throws `svc_tag_not_found`, for a repeated call too. */
 export async function deleteTag(ctx: Ctx, id: number) {
   const tag = await findTag(ctx, id);
-  const removed = await changing('The tag was not deleted.', () => ctx.store.tags.remove(id));
+  const removed = await changing('svc_operation_failed', 'The tag was not deleted.', () => ctx.store.tags.remove(id));
   if (removed === undefined) throw notFound(id);
   const { sites, costs } = removed;
   ctx.events.emit({
@@ -106,10 +108,6 @@ function reading<T>(work: () => Promise<T>): Promise<T> {
   return withStorageError('svc_operation_failed', 'The tags could not be read.', work);
 }
 
-function changing<T>(message: string, work: () => Promise<T>): Promise<T> {
-  return withStorageError('svc_operation_failed', `${message} Nothing changed.`, work);
-}
-
 function stored(write: TagWrite, id = 0): TagRow {
   switch (write.outcome) {
     case 'stored':
@@ -135,7 +133,9 @@ function notFound(id: number): ServiceError {
  * Creates a tag again as it was, with its id. Throws `svc_already_exists` if its name, or its id, is in use by now.
  */
 export async function restoreTag(ctx: Ctx, id: number, record: TagRecord): Promise<void> {
-  const write = await changing('The tag was not stored.', () => ctx.store.tags.restore(id, record, ctx.clock.now()));
+  const write = await changing('svc_operation_failed', 'The tag was not stored.', () =>
+    ctx.store.tags.restore(id, record, ctx.clock.now()),
+  );
   const tag = stored(write, id);
   ctx.events.emit({ name: 'tag.created', facts: head(tag), changed: { record: [null, tagRecord(tag)] } });
 }

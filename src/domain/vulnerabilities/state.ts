@@ -3,7 +3,7 @@
  * known, which is not "none".
  */
 
-import { isoTime } from '../../runtime/iso-time.js';
+import { dateOf, isoTime } from '../../runtime/iso-time.js';
 import type { FeedRow } from '../../store/vulnerabilities/feed.js';
 import type { Ctx } from '../context.js';
 
@@ -40,11 +40,7 @@ function noteOf(row: FeedRow | undefined, set: boolean, now: number): string | n
       : `No vulnerability feed is configured, so nothing is known. ${HOW}`;
   const days = Math.floor((now - row.checked_at) / DAY_MS);
   if (!set && days < OLD_DAYS)
-    return `The vulnerability feed is no longer configured; this is the copy from ${day(row.checked_at)}. ${HOW}`;
+    return `The vulnerability feed is no longer configured; this is the copy from ${dateOf(row.checked_at)}. ${HOW}`;
   if (days < OLD_DAYS) return null;
-  return `The vulnerability feed was last read on ${day(row.checked_at)}, ${days} days ago: newer vulnerabilities are missing.${failure}${set ? '' : ` ${HOW}`}`;
-}
-
-function day(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
+  return `The vulnerability feed was last read on ${dateOf(row.checked_at)}, ${days} days ago: newer vulnerabilities are missing.${failure}${set ? '' : ` ${HOW}`}`;
 }

@@ -5,10 +5,9 @@
  */
 
 import { unmarked, unmarkedSlug } from '../../../schemas/site-text.js';
+import { INVISIBLE } from '../../../schemas/text.js';
 import { withTexts } from '../../operation/operation-names.js';
 
-/** Invisible code points: control, surrogates, private use, separators, tag characters and bidi overrides, but not joiners. */
-const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
 /** Printable ASCII needs no cleaning, and most texts are that. */
 const PRINTABLE = /^[ -~]*$/;
 

@@ -3,6 +3,7 @@
 import { wallOf, wordpressTime } from '../../../runtime/time-zones.js';
 import type { ChainHead } from '../../../store/action-log/chain.js';
 import { logHead } from '../../action-log/head.js';
+import { counted } from '../../common/question.js';
 import type { Ctx } from '../../context.js';
 import { type Attention, attentionOf, briefData, type FleetData, siteCounts, type Times } from '../../fleet/brief.js';
 import { TYPE_GROUPS } from '../../updates/results.js';
@@ -87,21 +88,21 @@ export function digestMail(digest: Digest, head: MailHead, { zone, page }: MailL
     tone: digest.attention.length === 0 ? 'good' : 'warning',
     tables: [...digest.attention.map((matter) => matterTable(matter, page)), ...doneTable(digest, zone)],
   };
-  const news = digest.attention.slice(0, 3).map(counted).join(', ');
+  const news = digest.attention.slice(0, 3).map(labelled).join(', ');
   const subject = `${head.subject}, ${day}${news === '' ? '' : `: ${news}`}`;
   return composeMail('daily_digest', `daily_digest:${day}`, null, head, oneLine(subject, 150), content);
 }
 
-const counted = ({ name, count }: Attention) => plural(count, ...LABELS[name]);
+const labelled = ({ name, count }: Attention) => counted(count, ...LABELS[name]);
 
 function summary({ attention, offers, sites, head }: Digest): string[] {
   const { total, suspended } = siteCounts(sites);
-  const all = `${plural(total, 'site', 'sites')}${suspended === 0 ? '' : `, ${suspended} of them suspended`}`;
-  const state = `${all}. ${attention.length === 0 ? 'Nothing needs attention.' : `${attention.map(counted).join(', ')}.`}`;
+  const all = `${counted(total, 'site')}${suspended === 0 ? '' : `, ${suspended} of them suspended`}`;
+  const state = `${all}. ${attention.length === 0 ? 'Nothing needs attention.' : `${attention.map(labelled).join(', ')}.`}`;
   const pending = TYPE_GROUPS.flatMap((_, type) => {
     const n = offers.find((row) => row.type === type)?.n ?? 0;
     const word = OFFERS[type] ?? 'other';
-    return n === 0 ? [] : [type === 0 ? `${n} ${word}` : plural(n, word, `${word}s`)];
+    return n === 0 ? [] : [type === 0 ? `${n} ${word}` : counted(n, word)];
   });
   return [
     state,
@@ -128,12 +129,8 @@ function doneTable({ done, since, now }: Digest, zone: string): MailTable[] {
     .map(({ context, action, n, sites }) => [
       `${context} ${action}`,
       String(n),
-      sites === 0 ? '' : `on ${plural(sites, 'site', 'sites')}`,
+      sites === 0 ? '' : `on ${counted(sites, 'site')}`,
     ]);
   const title = `Done since ${timeOfDay(since, now, zone)}`;
   return rows.length === 0 ? [] : [{ title, columns: ['', '', ''], rows }];
-}
-
-function plural(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`;
 }

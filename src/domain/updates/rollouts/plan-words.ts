@@ -1,8 +1,8 @@
 /** Plans and rollouts in sentences for people. Pure. */
 
+import { WEEKDAYS } from '../../../../schemas/rollout.js';
 import type { RolloutItemState } from '../../../store/rollouts/rollouts.js';
 import { counted, listed } from '../../common/question.js';
-import { WEEKDAYS } from '../../monitoring/windows.js';
 import type { Rules } from './rules.js';
 
 /** What would happen in which order, and when it stops. */

@@ -5,7 +5,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { fold } from '../../../../schemas/fold.js';
-import { MOST_WAVES, type planInput, type planShape } from '../../../../schemas/rollout.js';
+import { MOST_WAVES, type planInput, type planShape, WEEKDAYS } from '../../../../schemas/rollout.js';
 import { levelName } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { z } from '../../../../schemas/zod.js';
@@ -22,7 +22,6 @@ import type { Ctx } from '../../context.js';
 import { slugForms } from '../../extensions/names.js';
 import { limitsOf, narrowingOf, narrowSites, requireOwners, withinLimits } from '../../extensions/offer-filters.js';
 import { guidanceFor, guidanceWords } from '../../guidance/guidance.js';
-import { WEEKDAYS } from '../../monitoring/windows.js';
 import { resolveSites } from '../../sites/resolve.js';
 import { allSites } from '../../sites/sites.js';
 import { fixesOf } from '../../vulnerabilities/fixes.js';

@@ -1,7 +1,7 @@
 /** Schemas of the records of monitors, certificates, domains and alerts, for the interface description. */
 
+import { WEEKDAYS } from '../../../../schemas/rollout.js';
 import { z } from '../../../../schemas/zod.js';
-import { WEEKDAYS } from '../../../domain/monitoring/windows.js';
 import { once } from '../../../runtime/once.js';
 
 const int = () => z.number().int();
