@@ -22,14 +22,10 @@ export interface FailedReason extends Row {
 }
 
 /** One type of update, with the newest that failed. */
-export interface FailedType extends Row {
+export interface FailedType
+  extends Row,
+    Pick<FailedReason, 'n' | 'sites' | 'item_name' | 'old_version' | 'new_version' | 'message'> {
   type: number;
-  n: number;
-  sites: number;
-  item_name: string;
-  old_version: string;
-  new_version: string;
-  message: string;
   url: string | null;
 }
 

@@ -47,9 +47,7 @@ interface JobError extends Row {
   message: string;
 }
 
-interface NewJob {
-  id: string;
-  type: JobType;
+interface NewJob extends Pick<JobRow, 'id' | 'type' | 'chunk' | 'delay_ms' | 'timeout_ms' | 'next_run_at'> {
   params: unknown;
   /** Who queued it; absent for the service itself. */
   origin?: unknown;
@@ -65,10 +63,6 @@ interface NewJob {
   work?: ReadonlyMap<number, object>;
   /** Entries refused before queueing: they belong to the final state too. */
   refused: readonly { site_id: number; code: string; message: string }[];
-  chunk: number;
-  delay_ms: number;
-  timeout_ms: number;
-  next_run_at: number;
 }
 
 /** A job, and the run of updates that it belongs to; '' = none. */

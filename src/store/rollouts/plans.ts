@@ -5,7 +5,8 @@ import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { insertRow } from '../driver/rows.js';
 import { IN } from '../driver/sql-fragments.js';
-import type { Protection } from '../safety/changes.js';
+import type { ChangeRow } from '../safety/changes.js';
+import type { VersionKey } from '../safety/quarantine.js';
 import { idList } from '../sites/filter.js';
 import { DOWN } from '../updates/plan.js';
 
@@ -21,24 +22,11 @@ export interface PlanRow extends Row {
   rules: string;
 }
 
-export interface PlanItem {
-  site_id: number;
-  /** Number of the update type. */
-  type: number;
-  slug: string;
-  name: string;
-  old_version: string;
-  new_version: string;
+export interface PlanItem
+  extends Pick<ChangeRow, 'site_id' | 'type' | 'slug' | 'name' | 'old_version' | 'new_version' | 'protection'> {
   level: number | null;
-  protection: Protection;
   /** From 1. */
   wave: number;
-}
-
-interface Version {
-  type: number;
-  slug: string;
-  version: string;
 }
 
 /** Plans of one maker that started no rollout; its older ones are deleted. */
@@ -129,7 +117,7 @@ export function createRolloutPlans(db: Db, recorded: Db) {
         plans,
         total,
         waves: waves as unknown as { plan_id: string; wave: number; sites: number; updates: number }[],
-        versions: versions as unknown as (Version & {
+        versions: versions as unknown as (VersionKey & {
           plan_id: string;
           new_version: string;
           sites: number;
@@ -162,18 +150,18 @@ export function createRolloutPlans(db: Db, recorded: Db) {
     },
 
     /** When versions were first seen on offer; those that are not known are missing. */
-    async firstSeen(): Promise<(Version & { first_seen: number })[]> {
+    async firstSeen(): Promise<(VersionKey & { first_seen: number })[]> {
       const rows = await db.all(
         `SELECT o.type, o.slug, o.version, o.first_seen FROM offered_version o WHERE EXISTS
            (SELECT 1 FROM site_update u WHERE u.slug = o.slug AND u.type = o.type AND u.new_version = o.version)`,
       );
-      return rows as unknown as (Version & { first_seen: number })[];
+      return rows as unknown as (VersionKey & { first_seen: number })[];
     },
 
     /** Versions that are quarantined on some site. */
-    async quarantined(): Promise<Version[]> {
+    async quarantined(): Promise<VersionKey[]> {
       const rows = await db.all('SELECT type, slug, version FROM quarantined_version WHERE lifted_at IS NULL');
-      return rows as unknown as Version[];
+      return rows as unknown as VersionKey[];
     },
 
     /** Those of the sites that were last found down. */

@@ -9,6 +9,7 @@ import type { Db, Reads, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { among, equal, IN } from '../driver/sql-fragments.js';
+import type { VersionKey } from '../safety/quarantine.js';
 import { idList } from '../sites/filter.js';
 import { DOWN } from '../updates/plan.js';
 import { AT_WORK, SUSPECT } from '../updates/runs.js';
@@ -65,10 +66,7 @@ export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
   change_id: string | null;
 }
 
-interface HarmfulItem extends Row {
-  type: number;
-  slug: string;
-  version: string;
+interface HarmfulItem extends Row, VersionKey {
   /** The first that showed it. */
   site_id: number;
 }

@@ -25,6 +25,7 @@ export interface ChangeRow extends Row {
   run_id: string;
   site_id: number;
   position: number;
+  /** Number of the update type. */
   type: number;
   slug: string;
   name: string;

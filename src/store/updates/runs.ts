@@ -6,7 +6,7 @@ import { sql } from '../driver/db.js';
 import { readPage, rowsAndTotal } from '../driver/lists.js';
 import { among, equal, join, offset } from '../driver/sql-fragments.js';
 import { type NewRun, newRun } from '../jobs/new-run.js';
-import type { ChangeOutcome, ChangeStep, Protection } from '../safety/changes.js';
+import type { ChangeOutcome, ChangeRow, ChangeStep } from '../safety/changes.js';
 import { TYPE } from '../sites/inventory-rows.js';
 
 export type RunItemState = (typeof RUN_ITEM_STATES)[number];
@@ -34,13 +34,8 @@ export interface RunTrouble extends Pick<RunItem, 'name' | 'code' | 'message'> {
   seen: string | null;
 }
 
-export interface RunItem {
-  type: number;
-  slug: string;
-  name: string;
-  old_version: string;
-  new_version: string;
-  protection: Protection;
+export interface RunItem
+  extends Pick<ChangeRow, 'type' | 'slug' | 'name' | 'old_version' | 'new_version' | 'protection'> {
   state: RunItemState;
   code: string;
   message: string;
