@@ -1,7 +1,7 @@
 /** Schemas of sites. */
 
 import { once } from '../src/runtime/once.js';
-import { lineText } from './common.js';
+import { bool, id, lineText, list, plainText } from './common.js';
 import { z } from './zod.js';
 
 export const siteStatus = once(() => z.enum(['connected', 'disconnected', 'suspended']));
@@ -90,3 +90,18 @@ export const site = once(() =>
     tags: z.array(z.object({ id: z.number().int(), name: z.string() })),
   }),
 );
+
+/** What can be changed of a site; absent members stay as they are. */
+export const siteChange = once(() => ({
+  name: siteName().optional().describe('Not blank.'),
+  notes: plainText(65_535).optional().describe('Replaces the notes.'),
+  client_id: id().nullable().optional().describe('null unassigns.'),
+  tags: list(id()).optional().describe('REPLACES all tags by these ids; [] = none.'),
+  add_tags: list(id()).optional().describe('Tag ids to add; others stay.'),
+  remove_tags: list(id()).optional().describe('Tag ids to remove.'),
+  url: z.string().max(2048).optional().describe('New address.'),
+  http_user: z.string().max(255).optional().describe('"" clears.'),
+  http_pass: z.string().max(1024).optional().describe('"" clears.'),
+  ssl_verify: bool().optional().describe('Check TLS.'),
+}));
+export type SiteChange = z.output<z.ZodObject<ReturnType<typeof siteChange>>>;

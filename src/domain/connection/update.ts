@@ -1,26 +1,11 @@
 /** Changes a site through the operations (operations §8 S5). */
 
+import type { SiteChange } from '../../../schemas/site.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { type SiteView, siteView } from '../sites/sites.js';
 import { editSite, type SiteEdit } from './edit.js';
-
-export interface SiteChange {
-  name?: string | undefined;
-  notes?: string | undefined;
-  client_id?: number | null | undefined;
-  /** Replaces all tags. */
-  tags?: readonly number[] | undefined;
-  add_tags?: readonly number[] | undefined;
-  remove_tags?: readonly number[] | undefined;
-  url?: string | undefined;
-  /** Blank clears it. */
-  http_user?: string | undefined;
-  /** Blank clears it. */
-  http_pass?: string | undefined;
-  ssl_verify?: boolean | undefined;
-}
 
 /**
  * Changes only the given fields; unknown or wrong values are refused before anything is written. Throws as `editSite`.
