@@ -1,8 +1,10 @@
 /** Entries of the action log. */
 
 import { once } from '../src/runtime/once.js';
-import { timestamp } from './common.js';
+import { called, siteRef, timestamp } from './common.js';
+import { listOrOne, logWords } from './search.js';
 import { z } from './zod.js';
+import { integerOrText } from './zod-internals.js';
 
 export const WAYS_IN = ['mcp', 'run', 'rest', 'cli', 'jobs'] as const;
 
@@ -61,3 +63,39 @@ export const storedActionShape = once(() =>
 export const headShape = once(() =>
   z.object({ id: z.number().int(), hash: z.string() }).nullable().describe('The end of the log; null = it is empty.'),
 );
+
+const time = () => z.string().trim().max(40).optional();
+
+/** By what entries of the log are chosen. */
+export const actionFilters = once(() => ({
+  since: time().describe('ISO 8601; default: 7 days before until.'),
+  until: time().describe('Default: now.'),
+  site_id_or_domain: siteRef().optional(),
+  operation: called().optional().describe('Such as svc/run-updates-v1.'),
+  request_id: called().optional().describe('All of one call.'),
+  by: called().optional().describe('Part of the name of who did it.'),
+  via: listOrOne(z.enum(WAYS_IN)).default([]).describe('Ways in.'),
+  contexts: logWords().describe('call, plugin, theme, core, site, client, tag, user, key, …'),
+  result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
+}));
+export type ActionFilters = z.output<z.ZodObject<ReturnType<typeof actionFilters>>>;
+
+/** By what changes of the fleet are chosen. */
+export const changeFilters = once(() => ({
+  since: time().describe('ISO 8601; default: 30 days before until.'),
+  until: time().describe('ISO 8601; default: now.'),
+  site_id_or_domain: siteRef().optional(),
+  client_id_or_email: integerOrText().optional().describe('Sites of this client.'),
+  tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
+  by: called().optional().describe('Part of the name of who did it.'),
+  kinds: logWords().describe('plugin, theme, core, user, post, site, setting, client, tag, …'),
+  exclude_kinds: logWords().describe('Kinds or actions, such as login.'),
+  actions: logWords().describe('updated, activated, installed, deleted, role-changed, …'),
+  item: called().optional().describe('Part of a name or slug.'),
+  new_role: called().optional().describe('Users who got this role, such as administrator.'),
+  result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
+  via: listOrOne(z.enum(['site', ...WAYS_IN]))
+    .default([])
+    .describe('site = on the site itself.'),
+}));
+export type ChangeFilters = z.output<z.ZodObject<ReturnType<typeof changeFilters>>>;

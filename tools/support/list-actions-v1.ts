@@ -1,11 +1,8 @@
-import { actionRow, headShape, WAYS_IN } from '../../schemas/action.js';
-import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
-import { listOrOne, logWords } from '../../schemas/search.js';
+import { actionFilters, actionRow, headShape } from '../../schemas/action.js';
+import { paged, paging, timestamp } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { listActions, shortActions } from '../../src/domain/action-log/list.js';
 import { defineOperation } from '../../src/operation/operation.js';
-
-const time = () => z.string().trim().max(40).optional();
 
 export default defineOperation({
   id: 'svc/list-actions-v1',
@@ -17,15 +14,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      since: time().describe('ISO 8601; default: 7 days before until.'),
-      until: time().describe('Default: now.'),
-      site_id_or_domain: siteRef().optional(),
-      operation: called().optional().describe('Such as svc/run-updates-v1.'),
-      request_id: called().optional().describe('All of one call.'),
-      by: called().optional().describe('Part of the name of who did it.'),
-      via: listOrOne(z.enum(WAYS_IN)).default([]).describe('Ways in.'),
-      contexts: logWords().describe('call, plugin, theme, core, site, client, tag, user, key, …'),
-      result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
+      ...actionFilters(),
       details: z.boolean().default(false).describe('Every member of each entry.'),
       ...paging(20, 100),
     }),

@@ -1,13 +1,8 @@
-import { WAYS_IN } from '../../schemas/action.js';
-import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
-import { listOrOne, logWords } from '../../schemas/search.js';
+import { changeFilters } from '../../schemas/action.js';
+import { paged, paging, timestamp } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { integerOrText } from '../../schemas/zod-internals.js';
 import { searchChanges } from '../../src/domain/fleet/changes.js';
 import { defineOperation } from '../../src/operation/operation.js';
-
-const time = () => z.string().trim().max(40).optional();
-const VIAS = ['site', ...WAYS_IN] as const;
 
 export default defineOperation({
   id: 'svc/search-changes-v1',
@@ -19,19 +14,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      since: time().describe('ISO 8601; default: 30 days before until.'),
-      until: time().describe('ISO 8601; default: now.'),
-      site_id_or_domain: siteRef().optional(),
-      client_id_or_email: integerOrText().optional().describe('Sites of this client.'),
-      tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
-      by: called().optional().describe('Part of the name of who did it.'),
-      kinds: logWords().describe('plugin, theme, core, user, post, site, setting, client, tag, …'),
-      exclude_kinds: logWords().describe('Kinds or actions, such as login.'),
-      actions: logWords().describe('updated, activated, installed, deleted, role-changed, …'),
-      item: called().optional().describe('Part of a name or slug.'),
-      new_role: called().optional().describe('Users who got this role, such as administrator.'),
-      result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
-      via: listOrOne(z.enum(VIAS)).default([]).describe('site = on the site itself.'),
+      ...changeFilters(),
       group_by: z.enum(['person', 'site', 'kind']).optional().describe('Counts instead of changes.'),
       ...paging(20, 50),
     }),

@@ -1,12 +1,13 @@
 /** The action log as lists and files. */
 
+import type { ActionFilters } from '../../../schemas/action.js';
 import { cleanLine } from '../../../schemas/text.js';
 import { closestNames } from '../../runtime/closest-names.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
-import { oneOrAll, type SiteRef } from '../sites/resolve.js';
+import { oneOrAll } from '../sites/resolve.js';
 import { logHead } from './head.js';
 import { canUndo } from './logged-changes.js';
 import { UNDONE } from './not-undone.js';
@@ -20,19 +21,7 @@ const MOST_TEXT = 255;
 /** Characters of inputs and the like in a short list. */
 const SHORT_TEXT = 100;
 
-export interface ActionsInput {
-  since?: string | undefined;
-  until?: string | undefined;
-  site_id_or_domain?: SiteRef | undefined;
-  operation?: string | undefined;
-  request_id?: string | undefined;
-  by?: string | undefined;
-  via: readonly string[];
-  contexts: readonly string[];
-  result?: 'done' | 'failed' | undefined;
-  page: number;
-  per_page: number;
-}
+export type ActionsInput = ActionFilters & { page: number; per_page: number };
 
 /** One page, newest first. Throws `svc_invalid_input` for a time, and for a site that does not exist. */
 export async function listActions(ctx: Ctx, { page, per_page, ...input }: ActionsInput) {

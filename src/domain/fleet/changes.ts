@@ -1,18 +1,19 @@
 /** Search in the changes of the whole fleet. */
 
+import type { ChangeFilters } from '../../../schemas/action.js';
 import { actionForms, CHANGE_KINDS } from '../../../schemas/changes.js';
 import { cleanLine } from '../../../schemas/text.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import { ownMember } from '../../runtime/own-member.js';
 import type { ChangeGroup, ChangeQuery, FleetChangeRow } from '../../store/fleet/change-search.js';
 import type { ChangeSource } from '../../store/sites/change-list.js';
-import { type ClientRef, findClient } from '../clients/records.js';
+import { findClient } from '../clients/records.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { changeSentence } from '../sites/changes.js';
-import { oneOrAll, type SiteRef, withoutSite } from '../sites/resolve.js';
-import { requireTag, type TagRef } from '../tags/refs.js';
+import { oneOrAll, withoutSite } from '../sites/resolve.js';
+import { requireTag } from '../tags/refs.js';
 
 const DAY_MS = 86_400_000;
 const STANDARD_DAYS = 30;
@@ -24,23 +25,7 @@ const NAME = 60;
 /** Whole, as far as plugins have them: it is sent to other operations. */
 const SLUG = 200;
 
-interface ChangeSearchInput {
-  since?: string | undefined;
-  until?: string | undefined;
-  site_id_or_domain?: SiteRef | undefined;
-  client_id_or_email?: ClientRef | undefined;
-  tag?: TagRef | undefined;
-  by?: string | undefined;
-  kinds: readonly string[];
-  exclude_kinds?: readonly string[] | undefined;
-  actions: readonly string[];
-  item?: string | undefined;
-  new_role?: string | undefined;
-  result?: 'done' | 'failed' | undefined;
-  via: readonly string[];
-  page: number;
-  per_page: number;
-}
+type ChangeSearchInput = ChangeFilters & { page: number; per_page: number };
 
 /** Groups of an answer. */
 const MOST_GROUPS = 50;
