@@ -5,30 +5,22 @@ import {
   CORE_FEED_SLUG,
   type Notice,
   SEVERITIES,
-  type Severity,
   SOFTWARE_TYPES,
   severityName,
+  type vulnerabilityFilters,
 } from '../../../schemas/vulnerability.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { VulnerabilityRow } from '../../store/vulnerabilities/list.js';
 import type { Ctx } from '../context.js';
 import { narrowingOf } from '../extensions/offer-filters.js';
 import { packagesCalled } from '../extensions/packages.js';
-import { getSite, type SiteRef } from '../sites/resolve.js';
+import { getSite } from '../sites/resolve.js';
 import { compareVersions } from '../sites/versions.js';
 import { type FeedState, feedState } from './state.js';
 
-interface Asked {
-  severity: readonly Severity[];
-  slug?: string | undefined;
-  site_id_or_domain?: SiteRef | undefined;
-  tag_ids: readonly number[];
-  client_ids: readonly number[];
-  fixed?: boolean | undefined;
-  page: number;
-  per_page: number;
-}
+type Asked = z.output<z.ZodObject<ReturnType<typeof vulnerabilityFilters>>> & { page: number; per_page: number };
 
 /** Maximum number of versions listed per vulnerability, and of sites. */
 const VERSIONS = 5;
