@@ -1,7 +1,7 @@
 /** Schemas of sites. */
 
 import { once } from '../src/runtime/once.js';
-import { bool, id, lineText, list, plainText } from './common.js';
+import { bool, id, lineText, list, plainText, token } from './common.js';
 import { z } from './zod.js';
 
 export const siteStatus = once(() => z.enum(['connected', 'disconnected', 'suspended']));
@@ -105,3 +105,18 @@ export const siteChange = once(() => ({
   ssl_verify: bool().optional().describe('Check TLS.'),
 }));
 export type SiteChange = z.output<z.ZodObject<ReturnType<typeof siteChange>>>;
+
+/** What is said of a new site. */
+export const newSite = once(() => ({
+  url: z.string().max(2048).describe('Full address: https://example.com/'),
+  admin: token(255).describe("Administrator's login."),
+  admin_password: z.string().max(1024).optional().describe('Used once, never stored.'),
+  unique_id: token(255).optional().describe('Unique security id.'),
+  name: siteName().optional().describe('Default: its title.'),
+  client_id: id().optional().describe('Owner.'),
+  tags: list(id()).optional().describe('Tag ids.'),
+  http_user: z.string().max(255).optional().describe('HTTP Basic login.'),
+  http_pass: z.string().max(1024).optional().describe('Password.'),
+  ssl_verify: bool().default(true).describe('Check TLS.'),
+}));
+export type NewSite = z.output<z.ZodObject<ReturnType<typeof newSite>>>;

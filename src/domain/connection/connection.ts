@@ -1,5 +1,6 @@
 /** Connects, reconnects and disconnects sites (child protocol §3, §4). */
 
+import type { NewSite } from '../../../schemas/site.js';
 import {
   type ChildAddress,
   ChildFailure,
@@ -19,21 +20,8 @@ import { ownAddress, type StoredUrl, shownHost, storedUrl } from '../sites/urls.
 import { otherRecords } from './other-records.js';
 import { askSnapshot, fetchSnapshot, STORED_PARTS } from './sync.js';
 
-export interface NewSiteInput {
-  url: string;
-  admin: string;
-  name?: string | undefined;
-  client_id?: number | undefined;
-  tags?: readonly number[] | undefined;
-  http_user?: string | undefined;
-  http_pass?: string | undefined;
-  ssl_verify: boolean;
-  /** Omitted: the global setting applies. */
-  ipv4_only?: boolean | undefined;
-  /** Used once for the handshake, never stored. */
-  admin_password?: string | undefined;
-  unique_id?: string | undefined;
-}
+/** `ipv4_only` omitted: the global setting applies. The password is used once for the handshake, never stored. */
+type NewSiteInput = NewSite & { ipv4_only?: boolean | undefined };
 
 /**
  * Registers with the child, proves the key by a signed call, and stores the site with its first inventory. Nothing is

@@ -83,7 +83,7 @@ async function sift(ctx: Ctx, rows: readonly SiteRow[], report: RowsReport): Pro
   return [...byKey.values()];
 }
 
-async function addRow(ctx: Ctx, row: SiteRow, password: string, tags: readonly number[]): Promise<Outcome> {
+async function addRow(ctx: Ctx, row: SiteRow, password: string, tags: number[]): Promise<Outcome> {
   const { url } = row;
   if (ctx.signal.aborted) return { list: 'pending', url };
   try {
