@@ -2,8 +2,9 @@
 
 import { once } from '../src/runtime/once.js';
 import type { Change } from './approval.js';
-import { queuedFields } from './common.js';
+import { called, int, list, queuedFields, siteRef, token } from './common.js';
 import { z } from './zod.js';
+import { integerOrText } from './zod-internals.js';
 
 const count = () => z.number().int();
 
@@ -65,3 +66,20 @@ export const changesByUndo = ({ run_id, rollout_id }: { run_id?: unknown; rollou
     ? (['updates', 'installs', 'connections', 'content', 'settings', 'deletions', 'other'] as const)
     : (['updates'] as const)
   ).map((kind) => ({ kind, sites: 'planned' }));
+
+/** What to undo, and what of its preview is shown. */
+export const undoInput = once(() => ({
+  change_id: integerOrText()
+    .optional()
+    .describe('From list-actions-v1 (a call: all it did), search-changes-v1 or an update.'),
+  run_id: token(100).optional().describe('Everything in a run of updates.'),
+  rollout_id: token(100).optional().describe('Everything a rollout did; not while it is running.'),
+  since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),
+  until: z.string().trim().max(40).optional().describe('With since; default: now.'),
+  by: called().optional().describe('With since: part of the name of who did it.'),
+  site_id_or_domain: siteRef().optional().describe('With since: on this site.'),
+  exclude_action_ids: list(int(1)).default([]).describe('With since or a call: entries to leave alone.'),
+  page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: pages of 20 per list.'),
+  digest: token(64).optional().describe('From the preview; refused if the plan has changed since.'),
+}));
+export type UndoInput = Partial<z.output<z.ZodObject<ReturnType<typeof undoInput>>>>;

@@ -1,8 +1,7 @@
-import { called, confirmation, int, list, siteRef, token } from '../../schemas/common.js';
+import { confirmation } from '../../schemas/common.js';
 import { siteWord } from '../../schemas/site-text.js';
-import { changesByUndo, undoAnswer } from '../../schemas/undo.js';
+import { changesByUndo, undoAnswer, undoInput } from '../../schemas/undo.js';
 import { z } from '../../schemas/zod.js';
-import { integerOrText } from '../../schemas/zod-internals.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
 import { previewUndo, requireUndo, undoChanges } from '../../src/domain/undo/undo.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -19,22 +18,7 @@ export default defineOperation({
   multi: true,
   reversible: true,
 
-  input: () =>
-    z.object({
-      change_id: integerOrText()
-        .optional()
-        .describe('From list-actions-v1 (a call: all it did), search-changes-v1 or an update.'),
-      run_id: token(100).optional().describe('Everything in a run of updates.'),
-      rollout_id: token(100).optional().describe('Everything a rollout did; not while it is running.'),
-      since: z.string().trim().max(40).optional().describe('ISO 8601: all changes since.'),
-      until: z.string().trim().max(40).optional().describe('With since; default: now.'),
-      by: called().optional().describe('With since: part of the name of who did it.'),
-      site_id_or_domain: siteRef().optional().describe('With since: on this site.'),
-      exclude_action_ids: list(int(1)).default([]).describe('With since or a call: entries to leave alone.'),
-      page: z.number().int().min(1).max(1_000).optional().describe('With dry_run: pages of 20 per list.'),
-      digest: token(64).optional().describe('From the preview; refused if the plan has changed since.'),
-      ...confirmation(),
-    }),
+  input: () => z.object({ ...undoInput(), ...confirmation() }),
 
   output: undoAnswer,
 

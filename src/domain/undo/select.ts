@@ -1,6 +1,7 @@
 /** Finds the changes to undo: those of a log entry, of a call, of a run or rollout of updates, or all since a time. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import type { UndoInput } from '../../../schemas/undo.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
 import type { ToldRunItem } from '../../store/updates/runs.js';
@@ -8,28 +9,13 @@ import { type Change, type Expanded, expand, type Target } from '../action-log/l
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { changeSentence } from '../sites/changes.js';
-import { oneOrAll, type SiteRef } from '../sites/resolve.js';
+import { oneOrAll } from '../sites/resolve.js';
 import { UPDATE_TYPES } from '../updates/results.js';
 import { knownRollout } from '../updates/rollouts/read.js';
 import { rollBackMember } from '../updates/runs/can-roll-back.js';
 import { knownRun } from '../updates/runs/runs.js';
 
-export interface UndoChoice {
-  /** An entry of the action log, or an update by the id that answers about updates have. */
-  change_id?: string | number | undefined;
-  run_id?: string | undefined;
-  rollout_id?: string | undefined;
-  /** ISO 8601. */
-  since?: string | undefined;
-  /** With since: ISO 8601; default: now. */
-  until?: string | undefined;
-  /** With since: part of the name of who did it. */
-  by?: string | undefined;
-  /** With since: only on this site. */
-  site_id_or_domain?: SiteRef | undefined;
-  /** Entries of the action log that are left alone, of those since a time or of a call. */
-  exclude_action_ids?: readonly number[] | undefined;
-}
+export type UndoChoice = Omit<UndoInput, 'digest' | 'page'>;
 
 /** What is undone, as a job keeps it. */
 export interface Selected {

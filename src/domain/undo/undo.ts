@@ -4,6 +4,7 @@
  */
 
 import { cleanLine } from '../../../schemas/text.js';
+import type { UndoInput } from '../../../schemas/undo.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Change, Expanded, Target } from '../action-log/logged-changes.js';
@@ -17,12 +18,6 @@ import { cautionOf, digestOf, type Left, type Plan, planOf, refused, type Step }
 import { recordName, recordStates, undoRecords, undoRecordsLast } from './records.js';
 import { changesOf, type Selected, select, type UndoChoice } from './select.js';
 import { namesIn, type RecordNames, stepWords } from './words.js';
-
-export interface UndoInput extends UndoChoice {
-  /** Of a preview: refuses if the plan is another one by now. */
-  digest?: string | undefined;
-  page?: number | undefined;
-}
 
 /** Entries of each list in an answer. */
 const LISTED = 20;
