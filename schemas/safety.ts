@@ -2,11 +2,13 @@
 
 import { once } from '../src/runtime/once.js';
 import type { Change } from './approval.js';
-import { timestamp } from './common.js';
+import { bool, timestamp, token } from './common.js';
+import { slug } from './extension.js';
 import { guidanceLines } from './guidance.js';
 import { siteHead } from './site.js';
 import { aboutUpdates, appliedEntry, applyError, suspectUpdates } from './update.js';
 import { z } from './zod.js';
+import { integerOrText } from './zod-internals.js';
 
 /** How an item could be restored. */
 export const protection = once(() => z.enum(['guard', 'reinstall', 'none']));
@@ -151,3 +153,16 @@ export const loginChanges = ({ set_up }: { set_up: boolean }): Change[] => [
 export const rollBackChanges = ({ hold }: { hold?: boolean }): Change[] => [
   { kind: 'updates', ...(hold === true && { sites: 'all' }) },
 ];
+
+/** The update to roll back: a change, or site, type and slug. */
+export const rollBackInput = once(() =>
+  z.object({
+    change_id: integerOrText().optional().describe('From an update, a snapshot or get-site-changes-v1 (its id).'),
+    site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
+    type: itemType().optional().describe('What the item is.'),
+    slug: slug().optional().describe('Exact slug.'),
+    to_version: token(100).optional().describe('Default: before the last update.'),
+    hold: bool().default(false).describe('Also quarantine the newer one everywhere.'),
+  }),
+);
+export type RollBackInput = Partial<z.output<ReturnType<typeof rollBackInput>>>;

@@ -1,6 +1,6 @@
 /** Rolls one item back to an earlier version on request, and lists the copies available for that. */
 
-import type { rolledBack } from '../../../../schemas/safety.js';
+import type { RollBackInput, rolledBack } from '../../../../schemas/safety.js';
 import { siteSays, siteWord } from '../../../../schemas/site-text.js';
 import type { z } from '../../../../schemas/zod.js';
 import type { GuardSnapshot } from '../../../outbound/guard/guards.js';
@@ -25,17 +25,6 @@ import { rollBackItem } from './roll-back-items.js';
 import { type SafeItem, type SafeRun, UNTRIED } from './run-state.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { finishOpen } from './unfinished.js';
-
-export interface RollBackInput {
-  /** Of an update; a number is an id in the change log of a site. */
-  change_id?: string | number | undefined;
-  site_id_or_domain?: SiteRef | undefined;
-  type?: 'plugin' | 'theme' | undefined;
-  slug?: string | undefined;
-  to_version?: string | undefined;
-  /** Also quarantines the version that is replaced, on every site. */
-  hold?: boolean | undefined;
-}
 
 type RolledBack = z.output<ReturnType<typeof rolledBack>>;
 
