@@ -1,16 +1,10 @@
 /** The contents of a backup as a list of its files and tables: its format, and how it is written to the repository and read. */
 
-import type { SiteTable, TableKey } from '../../outbound/guard/guards.js';
+import type { SiteFile, SiteTable, TableKey } from '../../outbound/guard/guards.js';
 import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';
 
-/** A file in a backup. Times in unix seconds. */
-export interface BackedUpFile {
-  path: string;
-  size: number;
-  time: number;
-  inode: number;
-  changed: number;
-  mode: number;
+/** A file in a backup. */
+export interface BackedUpFile extends SiteFile {
   sha256: string;
   chunks: string[];
 }
