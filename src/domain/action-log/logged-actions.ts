@@ -1,21 +1,11 @@
 /** Maps events to entries of the action log: which events a user caused, and how each is described. */
 
 import type { EventFacts, EventName } from '../../runtime/events.js';
+import type { LogEntry } from '../../store/action-log/action-log.js';
 
 /** An entry of the action log, without time and actor. */
-export interface LoggedAction {
-  context: string;
-  action: string;
-  /** What identifies the object: a slug or an id. */
-  slug?: string;
-  /** Omitted if the inventory or the site's record has it. */
-  name?: string;
-  detail?: string;
-  old_version?: string;
-  new_version?: string;
-  /** Why it was not done. */
-  code?: string;
-}
+export type LoggedAction = Pick<LogEntry, 'context' | 'action'> &
+  Partial<Pick<LogEntry, 'slug' | 'name' | 'detail' | 'old_version' | 'new_version' | 'code'>>;
 
 type Describe<K extends EventName> = (facts: EventFacts[K]) => LoggedAction;
 

@@ -28,12 +28,8 @@ export interface KeyRow {
   created_at: number;
 }
 
-interface NewKey {
-  scope: KeyScope;
+interface NewKey extends Pick<KeyRow, 'scope' | 'description' | 'enabled' | 'user_id'> {
   approves?: boolean | undefined;
-  description: string;
-  enabled: boolean;
-  user_id: number | null;
   now: number;
 }
 

@@ -27,13 +27,8 @@ export interface PolicyRow extends Row {
 }
 
 /** What a person sets. */
-export interface PolicyWrite {
-  name: string;
+export interface PolicyWrite extends Pick<PolicyRow, 'name' | 'enabled' | 'definition' | 'changed_by' | 'changed_at'> {
   name_key: string;
-  enabled: number;
-  definition: string;
-  changed_by: string;
-  changed_at: number;
 }
 
 interface UpdatedRow extends Row {
@@ -80,14 +75,8 @@ export function createPolicies(db: Db) {
     },
 
     /** The id of the new policy; undefined if the name is taken. */
-    async add({
-      name,
-      name_key,
-      enabled,
-      definition,
-      changed_by,
-      changed_at,
-    }: PolicyWrite): Promise<number | undefined> {
+    async add(write: PolicyWrite): Promise<number | undefined> {
+      const { name, name_key, enabled, definition, changed_by, changed_at } = write;
       const row = await db.one(
         `INSERT INTO policy (name, name_key, enabled, definition, changed_by, changed_at, due_at)
          VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
