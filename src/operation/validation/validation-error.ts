@@ -3,7 +3,7 @@
 import type { z } from '../../../schemas/zod.js';
 
 export interface ValidationError {
-  /** Path as the caller would write it: `slugs[2]`; '' for the input as a whole. */
+  /** As `fieldName` writes it. */
   field: string;
   message: string;
   advice: string;
@@ -100,7 +100,7 @@ function adviceFor(field: string, message: string): string {
 }
 
 /** A name chosen by the caller may have any length. */
-function shortened(name: string): string {
+export function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
 }
 
@@ -131,7 +131,8 @@ function sizeText(issue: z.ZodTooSmallIssue | z.ZodTooBigIssue): string {
   return small ? `must be ${limit} or more` : `must be ${limit} or less`;
 }
 
-function fieldName(path: readonly (string | number)[]): string {
+/** A path as the caller would write it: `slugs[2]`; '' for the input as a whole. */
+export function fieldName(path: readonly (string | number)[]): string {
   return path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
     '',

@@ -62,8 +62,8 @@ export function ids(max = MAX_MEMBERS) {
  * Slugs of one call: a comma list or a JSON array, each member percent-decoded (REST §3.4). May parse to an empty list:
  * the row refuses that with the error code of its noun.
  */
-export function slugs(max = 100) {
-  return csv(z.string().max(255), max).transform((list) => [
+export function slugs() {
+  return csv(z.string().max(255), 100).transform((list) => [
     ...new Set(list.map((slug) => decoded(slug).trim()).filter((slug) => slug !== '')),
   ]);
 }

@@ -3,7 +3,7 @@
 import { z } from '../../../schemas/zod.js';
 import { definitionOf, MAX_ISSUES } from '../../../schemas/zod-internals.js';
 import { tooLong } from '../../operation/validation/lengths.js';
-import { isOwnReason } from '../../operation/validation/validation-error.js';
+import { fieldName, isOwnReason, shortened } from '../../operation/validation/validation-error.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isObject } from '../../runtime/plain-json.js';
 import { nested } from './dotted-names.js';
@@ -162,15 +162,9 @@ function explain(issue: z.ZodIssue, { names, aliases }: Sent): Finding[] {
 }
 
 function nameOf(path: readonly (string | number)[]): string {
-  const name = path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
-    '',
-  );
-  // The name may come from the caller and have any length.
-  return name === '' ? 'body' : name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
+  const name = fieldName(path);
+  return name === '' ? 'body' : shortened(name);
 }
-
-const MAX_NAME = 200;
 
 /** Follows the parameter's name in a sentence. Values are never echoed: a parameter may be a password. */
 function reasonOf(issue: z.ZodIssue): string {
