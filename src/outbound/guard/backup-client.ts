@@ -20,11 +20,9 @@ export interface SiteFile {
   mode: number;
 }
 
-/** Why a file or folder is not part of a backup. */
-export type LeftOutWhy = 'unreadable' | 'name' | 'cache' | 'link' | 'special';
-
 export interface ManifestPage {
   files: SiteFile[];
+  /** Files and folders; why: `unreadable`, `name`, `cache`, `link` or `special`. */
   left_out: { path: string; why: string }[];
   /** The path after which the next page begins; null = this was the last. */
   next: string | null;

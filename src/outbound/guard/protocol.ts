@@ -99,12 +99,8 @@ function sessionText(site: string, time: number, nonce: string, address: string)
 }
 
 /** The header of a request that the guard answers once, as a user who exists in that request only. */
-export function sessionHeaders(
-  site: { url: string; private_key: string },
-  address: URL,
-  now: number,
-  nonce = randomBytes(16).toString('hex'),
-) {
+export function sessionHeaders(site: { url: string; private_key: string }, address: URL, now: number) {
+  const nonce = randomBytes(16).toString('hex');
   const time = Math.floor(now / 1000);
   const text = Buffer.from(
     sessionText(siteName(site.url), time, nonce, `${address.pathname}${address.search}`),
