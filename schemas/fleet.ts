@@ -53,24 +53,29 @@ const site = once(() => ({
   tags: z.array(tagNameInput()).max(1000),
 }));
 
+/** What is stored of a site as it is in the file. */
+export const fleetDetails = once(() => ({
+  force_use_ipv4: z.number().int().min(0).max(2),
+  notes: plainText(65_535),
+  suspended: z.boolean(),
+  automatic_update: z.boolean(),
+  backup_before_upgrade: z.number().int().min(0).max(2),
+  disable_health_checking: z.number().int().min(0).max(2),
+  health_threshold: z.number().int().min(0).max(100),
+  monitoring_emails: z.string().max(4000),
+  ignore_core: z.boolean(),
+  ignore_plugins: z.boolean(),
+  ignore_themes: z.boolean(),
+}));
+
 export const fleetSite = once(() =>
   z.object({
     ...site(),
     key: key(),
     private_key: z.string().min(1, 'is missing').max(20_000),
     regverify: token(1024).nullable(),
-    force_use_ipv4: z.number().int().min(0).max(2),
-    notes: plainText(65_535),
     client: key().nullable(),
-    suspended: z.boolean(),
-    automatic_update: z.boolean(),
-    backup_before_upgrade: z.number().int().min(0).max(2),
-    disable_health_checking: z.number().int().min(0).max(2),
-    health_threshold: z.number().int().min(0).max(100),
-    monitoring_emails: z.string().max(4000),
-    ignore_core: z.boolean(),
-    ignore_plugins: z.boolean(),
-    ignore_themes: z.boolean(),
+    ...fleetDetails(),
     ignored: z.array(fleetIgnored()).max(5000),
     monitor: fleetMonitor(),
     /** Why this service may not contact the site while another dashboard uses it; '' = no reason. */
@@ -113,6 +118,7 @@ export const fleetSource = once(() =>
 /** Updates that are ignored on every site. */
 export const fleetGlobal = once(() => z.object({ ignored: z.array(fleetIgnored()).max(50_000) }));
 
+export type FleetDetails = z.output<z.ZodObject<ReturnType<typeof fleetDetails>>>;
 export type FleetSite = z.output<ReturnType<typeof fleetSite>>;
 export type FleetRow = z.output<ReturnType<typeof fleetRow>>;
 export type FleetTag = z.output<ReturnType<typeof fleetTag>>;

@@ -4,7 +4,7 @@
  */
 
 import { createPrivateKey } from 'node:crypto';
-import type { FleetMonitor, FleetSite } from '../../../schemas/fleet.js';
+import { type FleetDetails, type FleetMonitor, type FleetSite, fleetDetails } from '../../../schemas/fleet.js';
 import { fold } from '../../../schemas/fold.js';
 import { ChildFailure, type Snapshot } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -135,7 +135,7 @@ async function add(
       ...(snapshot === null ? [] : ctx.store.inventory.first(siteId, stored.url_key, snapshot, now)),
       ...ctx.store.siteImport.rest(
         siteId,
-        { ...detailsOf(site), on_trial: trial },
+        { ...detailsOf(site), ssl_version: site.ssl_version, on_trial: trial },
         ignoredRows(site.ignored),
         monitorColumns(site.monitor),
         failure === null ? null : { code: failure.code, message: failure.message, at: now },
@@ -191,21 +191,9 @@ function unreachable(siteId: number | null, url: string, { code, message, advice
   return { list: 'unreachable', site_id: siteId, url, code, message, advice };
 }
 
-function detailsOf(site: FleetSite) {
-  return {
-    notes: site.notes,
-    suspended: site.suspended,
-    ssl_version: site.ssl_version,
-    force_use_ipv4: site.force_use_ipv4,
-    automatic_update: site.automatic_update,
-    backup_before_upgrade: site.backup_before_upgrade,
-    disable_health_checking: site.disable_health_checking,
-    health_threshold: site.health_threshold,
-    monitoring_emails: site.monitoring_emails,
-    ignore_core: site.ignore_core,
-    ignore_plugins: site.ignore_plugins,
-    ignore_themes: site.ignore_themes,
-  };
+function detailsOf(site: FleetSite): FleetDetails {
+  const names = Object.keys(fleetDetails()) as (keyof FleetDetails)[];
+  return Object.fromEntries(names.map((name) => [name, site[name]])) as FleetDetails;
 }
 
 function monitorColumns(monitor: FleetMonitor): MonitorColumns {

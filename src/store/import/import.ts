@@ -3,6 +3,7 @@
  * trial.
  */
 
+import type { FleetDetails } from '../../../schemas/fleet.js';
 import { fold } from '../../../schemas/fold.js';
 import type { CostFields } from '../costs/fields.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
@@ -14,20 +15,9 @@ import type { IgnoredEntry } from '../sites/records.js';
 import type { SiteRecord } from '../sites/rows.js';
 
 /** Details beyond those of a manually added site. */
-export interface ImportedDetails {
-  notes: string;
-  suspended: boolean;
-  on_trial: boolean;
+export interface ImportedDetails extends FleetDetails {
   ssl_version: number;
-  force_use_ipv4: number;
-  automatic_update: boolean;
-  backup_before_upgrade: number;
-  disable_health_checking: number;
-  health_threshold: number;
-  monitoring_emails: string;
-  ignore_core: boolean;
-  ignore_plugins: boolean;
-  ignore_themes: boolean;
+  on_trial: boolean;
 }
 
 /** Columns of `monitor`; null = the global setting applies. */
