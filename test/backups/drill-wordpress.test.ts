@@ -167,7 +167,7 @@ describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () 
     });
     expect(await drillIn(['no-such-engine', 'run', 'image'])).toMatchObject({
       result,
-      reason: expect.stringMatching(/cannot be started: .*ENOENT/),
+      reason: expect.stringMatching(/did not start: .*no-such-engine/),
     });
     expect(readdirSync(drills)).toEqual([]);
   });

@@ -4,9 +4,8 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Prefix, Programs, USER } from './confined.js';
 import { CopyUnavailable } from './copies.js';
 
@@ -14,14 +13,18 @@ const START_MS = 60_000;
 const END_MS = 20_000;
 /** Its first process: ends, and with it all others, once nobody holds its input. */
 const FIRST = 'echo started; exec cat >/dev/null';
+/** Engines hand these on to containers, with the passwords in them. */
+const PROXIES = ['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'all_proxy'].flatMap((name) => [
+  name,
+  name.toUpperCase(),
+]);
 /** The program is the first of its group, whose number this leaves in a file. */
-const LIMITED =
-  'echo $$ >"$1"; ulimit -c 0; ulimit -f "$2"; [ "$3" = 0 ] || ulimit -v "$3"; shift 3; exec "$@" || exit 127';
+const LIMITED = `echo $$ >"$1"; unset ${PROXIES.join(' ')}; ulimit -c 0; ulimit -f "$2"; [ "$3" = 0 ] || ulimit -v "$3"; shift 3; exec "$@"`;
 const KILL = 'kill -9 -"$(cat "$1")"';
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 
 export class ContainerPrograms extends Programs {
-  readonly #name = `sitefleet-drill-${randomUUID()}`;
+  readonly #name: string;
   /** The engine with its own options, what stands between its "run" and the image, and the image. */
   readonly #engine: string[];
   readonly #options: string[];
@@ -31,8 +34,9 @@ export class ContainerPrograms extends Programs {
   /** @param command that runs a container of the wanted image, as one types it: `docker run IMAGE` */
   constructor(folder: string, command: readonly string[]) {
     super(folder);
+    this.#name = basename(folder);
     const run = command.indexOf('run');
-    this.#engine = command.slice(0, run);
+    this.#engine = engineOf(command);
     this.#options = command.slice(run + 1);
   }
 
@@ -58,7 +62,9 @@ export class ContainerPrograms extends Programs {
       };
       first.stdout?.once('data', () => ends(null));
       first.once('error', ({ message }) => ends(`cannot be started: ${message}.`));
-      first.once('close', () => ends(`did not start: ${lastLine(said)}`));
+      first.once('close', () =>
+        ends(`did not start: ${lastLine(said)} (images are not pulled: deploy/drill.Dockerfile makes one)`),
+      );
     });
     if (why !== null) throw new CopyUnavailable(`The container of SITEFLEET_DRILL_CONTAINER ${why}`);
     return 'none';
@@ -103,11 +109,23 @@ export class ContainerPrograms extends Programs {
   }
 
   #execute(args: readonly string[]): ChildProcess {
-    const [program = '', ...options] = this.#engine;
-    const child = spawn(program, [...options, ...args], { cwd: this.folder, detached: true });
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => undefined);
-    return child;
+    return execute([...this.#engine, ...args]);
   }
+}
+
+/** Removes what a power cut has left of the container of a folder. @param command as above */
+export async function removeContainer(command: readonly string[], folder: string): Promise<void> {
+  await hasEnded(execute([...engineOf(command), 'rm', '--force', basename(folder)]));
+}
+
+function engineOf(command: readonly string[]): string[] {
+  return ['env', ...PROXIES.flatMap((name) => ['-u', name]), ...command.slice(0, command.indexOf('run'))];
+}
+
+function execute([program = '', ...args]: readonly string[]): ChildProcess {
+  const child = spawn(program, args, { detached: true });
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => undefined);
+  return child;
 }
 
 /** Waits until it has ended; false = it has not. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Slots } from '../../runtime/slots.js';
 import { configText } from './config-text.js';
 import { Programs } from './confined.js';
-import { ContainerPrograms } from './container.js';
+import { ContainerPrograms, removeContainer } from './container.js';
 import { CopyUnavailable, type SiteCopies, type SiteCopy } from './copies.js';
 import { Copy } from './copy.js';
 import { CopyDatabase } from './database.js';
@@ -53,7 +53,7 @@ export function createCopies({ folder, programs, playground, container }: Copies
       }
     },
     async open(bytes, signal) {
-      await sweepFolders(folder);
+      for (const left of await sweepFolders(folder)) if (container !== null) await removeContainer(container, left);
       const found = await find();
       return prepare({ folder, container }, bytes, async ({ programs, ...parts }) => {
         const runtime = await runtimeIn(programs, found, signal);

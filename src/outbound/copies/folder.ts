@@ -29,14 +29,18 @@ export async function makeFolder(parent: string, bytes: number): Promise<string>
   }
 }
 
-/** Removes the folders of processes that are gone. Their programs ended with them. */
-export async function sweepFolders(parent: string): Promise<void> {
+/** Removes the folders of processes that are gone, and returns them. Their programs ended with them. */
+export async function sweepFolders(parent: string): Promise<string[]> {
+  const removed: string[] = [];
   const names = await readdir(parent).catch(() => []);
   for (const name of names) {
     if (!NAME.test(name)) continue;
     const owner = await readFile(join(parent, name, OWNER), 'utf8').catch(() => '');
-    if (isProcessGone(owner)) await removeFolder(join(parent, name));
+    if (!isProcessGone(owner)) continue;
+    await removeFolder(join(parent, name));
+    removed.push(join(parent, name));
   }
+  return removed;
 }
 
 export async function removeFolder(folder: string): Promise<void> {
