@@ -3,15 +3,15 @@
 import { useEffect } from 'preact/hooks';
 
 /**
- * @param at id of a card; behind a dot, id of what is in it. A card is there at once, its contents when they are loaded
+ * @param at id of a card; behind a dot, id of what is in it. Either may come when it is loaded
  * @param arrived forgets the address, so that it can be gone to again
  */
 export function useArrival(at: string | undefined, arrived: () => void): void {
   useEffect(() => {
     if (at === undefined) return;
-    const [card = '', inside] = at.split('.');
+    const [card = '', inside = card] = at.split('.');
     go(card);
-    if (inside === undefined || go(inside)) return arrived();
+    if (go(inside)) return arrived();
     const main = document.getElementById('main');
     if (main === null) return;
     const watch = new MutationObserver(() => {
