@@ -77,7 +77,13 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
     mounts: [
       { at: '/', app: createFrontPage(pages) },
       { at: '/', app: pages.app },
-      { at: '/', app: createReference(builtFolder('docs')) },
+      {
+        at: '/',
+        app: createReference(builtFolder('docs'), async () => {
+          const { describeInterface } = await import('./interface-description.js');
+          return JSON.stringify(await describeInterface(operations));
+        }),
+      },
       { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart, serve }) },
       { at: '/', app: mcp.app, envelope: mcpEnvelope },
       { at: '/', app: run },

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
-import { describeAll } from './describe.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const library = join(here, '../../node_modules/swagger-ui-dist');
@@ -34,7 +33,7 @@ export async function buildReference(folder, quality = QUALITY) {
     legalComments: 'none',
     logLevel: 'warning',
   };
-  const [description, { outputFiles }] = await Promise.all([describeAll(), build(viewer)]);
+  const { outputFiles } = await build(viewer);
   const names = { js: 'script', css: 'style' };
   const filled = {};
   for (const { path, contents } of outputFiles) {
@@ -50,7 +49,6 @@ export async function buildReference(folder, quality = QUALITY) {
     join(folder, 'index.html'),
     html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
   );
-  writeFileSync(join(folder, 'openapi.json.br'), brotliCompressSync(JSON.stringify(description), packing));
   const licences = ['NOTICE', 'LICENSE', 'swagger-ui-bundle.js.LICENSE.txt'];
   writeFileSync(
     join(folder, 'LICENSE.txt'),

@@ -1,5 +1,6 @@
 /** Describes the run endpoints for OpenAPI: one path per operation, from the contracts that also validate calls. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contractOf, type JsonSchema } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
 import { TOOLSET_FACTS, TOOLSETS, type Toolset } from '../../runtime/toolsets.js';
@@ -11,15 +12,21 @@ export interface RunDescription {
 
 const BASE = '/wp-json/wp-abilities/v1/abilities';
 
-/** @param scheme name of the security scheme for user name and password */
-export function describeRuns(operations: readonly GroupedOperation[], scheme: string): RunDescription {
+/**
+ * Yields after each operation to let other requests run.
+ * @param scheme name of the security scheme for user name and password
+ */
+export async function describeRuns(operations: readonly GroupedOperation[], scheme: string): Promise<RunDescription> {
   const used = TOOLSETS.filter((group) => operations.some((operation) => operation.group === group));
   const sorted = [...operations].sort((a, b) => TOOLSETS.indexOf(a.group) - TOOLSETS.indexOf(b.group));
+  const paths: RunDescription['paths'] = {};
+  for (const operation of sorted) {
+    paths[`${BASE}/${operation.id}/run`] = pathItem(operation, scheme);
+    await nextTurn();
+  }
   return {
     tags: used.map((group) => ({ name: tagOf(group), description: TOOLSET_FACTS[group].description })),
-    paths: Object.fromEntries(
-      sorted.map((operation) => [`${BASE}/${operation.id}/run`, pathItem(operation, scheme)] as const),
-    ),
+    paths,
   };
 }
 

@@ -1,27 +1,31 @@
 /**
- * A single description of everything callable over HTTP, in OpenAPI 3.0: the viewer takes ten times as long for 3.1.
+ * A single description of everything callable over HTTP, for the reference at `/docs`, in OpenAPI 3.0: its viewer takes ten times
+ * as long for 3.1. Loaded when the reference is first opened.
  */
 
-import { importSources } from '../../scripts/bundle.mjs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { GroupedOperation } from '../operation/operation.js';
+import { VERSION } from '../runtime/version.js';
+import { describeRuns } from '../surfaces/abilities/openapi.js';
+import { routes } from '../surfaces/rest/index.js';
+import { openApi } from '../surfaces/rest/openapi.js';
 
-/** Imported when a description is made, because bundling them takes as long as all else that the reference consists of. */
-const SOURCES = `export { openApi } from './src/surfaces/rest/openapi.js';
-  export { routes } from './src/surfaces/rest/index.js';
-  export { describeRuns } from './src/surfaces/abilities/openapi.js';
-  export { operations } from './tools/index.js';
-  export { VERSION } from './src/runtime/version.js';`;
-
-const introduction = (rows) => `**Rows below /v2** are for scripts and take an API key. \
+const introduction = (rows: string) => `**Rows below /v2** are for scripts and take an API key. \
 **Operations**, listed after them, are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`.
 
 ${rows}`;
 
-export async function describeAll() {
-  const { openApi, routes, describeRuns, operations, VERSION } = await importSources(SOURCES, 'dist/describe.mjs');
-  const { webhooks: _not30, ...rest } = await openApi(routes, VERSION);
-  const runs = describeRuns(operations, 'login');
-  const below = Object.entries(rest.paths).map(([path, item]) => [`/v2${path}`, item]);
-  return downgraded({
+/** Yields after each path to let other requests run. @param operations that this copy serves */
+export async function describeInterface(operations: readonly GroupedOperation[]): Promise<object> {
+  const { webhooks: _not30, paths: rows, components, ...rest } = await openApi(routes, VERSION);
+  const runs = await describeRuns(operations, 'login');
+  const below = Object.entries(rows).map(([path, item]) => [`/v2${path}`, item] as const);
+  const paths: Members = {};
+  for (const [path, item] of [...below, ...Object.entries(runs.paths)]) {
+    paths[path] = downgraded(item);
+    await nextTurn();
+  }
+  return {
     ...rest,
     openapi: '3.0.3',
     info: {
@@ -33,18 +37,21 @@ export async function describeAll() {
     // Relative to the address of the description, so that a proxy may serve us below a path.
     servers: [{ url: '../' }],
     tags: [...rest.tags, ...runs.tags],
-    paths: { ...Object.fromEntries(below), ...runs.paths },
-  });
+    paths,
+    components: downgraded(components),
+  };
 }
+
+type Members = Record<string, unknown>;
 
 /** Members whose values are data, not schemas, even if they look like one. */
 const DATA = new Set(['example', 'default', 'enum']);
 
 /** Converts JSON Schema to the dialect of OpenAPI 3.0, at any depth. */
-function downgraded(value) {
+function downgraded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(downgraded);
   if (typeof value !== 'object' || value === null) return value;
-  const out = Object.fromEntries(
+  const out: Members = Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [name, DATA.has(name) ? inner : downgraded(inner)]),
   );
   if ('const' in out && !('properties' in out)) {
@@ -65,7 +72,7 @@ function downgraded(value) {
   return out;
 }
 
-function typesOf(types) {
+function typesOf(types: readonly unknown[]): Members {
   const real = types.filter((type) => type !== 'null');
   const nullable = real.length < types.length ? { nullable: true } : {};
   if (real.length === 1) return { type: real[0], ...nullable };
@@ -76,7 +83,7 @@ function typesOf(types) {
   };
 }
 
-function withoutNull(choices) {
+function withoutNull(choices: readonly Members[]): Members {
   const real = choices.filter(({ type }) => type !== 'null');
   if (real.length === choices.length) return {};
   return real.length === 1 ? { anyOf: undefined, ...real[0], nullable: true } : { anyOf: real, nullable: true };
