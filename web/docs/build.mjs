@@ -1,4 +1,4 @@
-/** Builds the reference of the interface: one script and one style under names with a content hash, compressed. */
+/** Builds the reference of the interface: its viewer, a script and a style under names with a content hash, compressed. */
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export async function buildReference(folder, quality = QUALITY) {
   rmSync(folder, { recursive: true, force: true });
   const assets = join(folder, 'assets');
   mkdirSync(assets, { recursive: true });
-  const viewer = {
+  const options = {
     entryPoints: [join(here, 'reference.js')],
     outdir: assets,
     bundle: true,
@@ -33,16 +33,21 @@ export async function buildReference(folder, quality = QUALITY) {
     legalComments: 'none',
     logLevel: 'warning',
   };
-  const { outputFiles } = await build(viewer);
-  const names = { js: 'script', css: 'style' };
+  const { outputFiles } = await build(options);
+  const contentsOf = (kind) => outputFiles.find(({ path }) => path.endsWith(`.${kind}`)).contents;
+  const files = {
+    // As it is published: it is minified, and reading it costs more than all else here.
+    viewer: ['swagger-ui', 'js', readFileSync(join(library, 'swagger-ui-bundle.js'))],
+    script: ['reference', 'js', contentsOf('js')],
+    style: ['reference', 'css', contentsOf('css')],
+  };
   const filled = {};
-  for (const { path, contents } of outputFiles) {
-    const kind = path.slice(path.lastIndexOf('.') + 1);
+  for (const [place, [title, kind, contents]] of Object.entries(files)) {
     const digest = createHash('sha256').update(contents).digest('hex').slice(0, 10);
-    const name = `reference-${digest}.${kind}`;
+    const name = `${title}-${digest}.${kind}`;
     // Only the compressed file: it is large, and every browser accepts Brotli.
     writeFileSync(join(assets, `${name}.br`), brotliCompressSync(contents, packing));
-    filled[names[kind]] = `docs/assets/${name}`;
+    filled[place] = `docs/assets/${name}`;
   }
   const html = readFileSync(join(here, 'index.html'), 'utf8');
   writeFileSync(

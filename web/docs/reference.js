@@ -1,6 +1,5 @@
 /** The reference of the interface: Swagger UI over our own description; "Try it out" uses the session of the page. */
 
-import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import './reference.css';
 import { createSearch } from './search.js';
 
@@ -77,7 +76,8 @@ const forScreenReaders = ({ React: { createElement, createContext, useContext } 
   };
 };
 
-const ui = SwaggerUI({
+/** From the script of Swagger UI, which the page loads first. */
+const ui = window.SwaggerUIBundle({
   url: 'docs/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
