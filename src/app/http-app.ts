@@ -23,6 +23,7 @@ import { createSessionRoutes, type SessionRouteParts } from '../surfaces/page/se
 import { createRestApp } from '../surfaces/rest/app.js';
 import { restEnvelope } from '../surfaces/rest/errors.js';
 import { routes } from '../surfaces/rest/index.js';
+import { describeInterface } from './interface-description.js';
 
 export interface HttpAppParts {
   config: Config;
@@ -79,10 +80,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
       { at: '/', app: pages.app },
       {
         at: '/',
-        app: createReference(builtFolder('docs'), async () => {
-          const { describeInterface } = await import('./interface-description.js');
-          return JSON.stringify(await describeInterface(operations));
-        }),
+        app: createReference(builtFolder('docs'), async () => JSON.stringify(await describeInterface(operations))),
       },
       { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart, serve }) },
       { at: '/', app: mcp.app, envelope: mcpEnvelope },

@@ -1,6 +1,6 @@
 /**
  * A single description of everything callable over HTTP, for the reference at `/docs`, in OpenAPI 3.0: its viewer takes ten times
- * as long for 3.1. Loaded when the reference is first opened.
+ * as long for 3.1.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
