@@ -1,5 +1,2 @@
 export function programEntries(): Record<string, string>;
-export function bundleProgram(
-  entries: Record<string, string>,
-  outdir: string,
-): Promise<{ files: { path: string; contents: Uint8Array }[]; inputs: string[] }>;
+export function writeProgram(folder: string): Promise<unknown>;

@@ -34,7 +34,7 @@ mkdirSync(folder, { recursive: true });
 run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noEmit']);
 run(process.execPath, ['build.mjs']);
 const inputs = new Set([
-  ...(await writeProgram(join(folder, 'dist', 'src'))),
+  ...Object.keys((await writeProgram(join(folder, 'dist', 'src'), true)).inputs),
   ...(await inputsOfPages()),
   // Copied from there into a file of ours.
   'node_modules/lucide/LICENSE',

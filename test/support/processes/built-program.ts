@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
-import { bundleProgram, programEntries } from '../../../scripts/bundle.mjs';
+import { programEntries, writeProgram } from '../../../scripts/bundle.mjs';
 import { oncePerRun } from '../once-per-run.js';
 import { bundleScript } from './script.js';
 
@@ -27,8 +27,7 @@ export async function builtProgram(): Promise<string> {
 export async function programInModules(): Promise<string> {
   const root = mkdtempSync(join(inject('programs'), 'modules-'));
   beside(root);
-  const { files } = await bundleProgram(programEntries(), join(root, APP));
-  for (const file of files) writeFileSync(file.path, file.contents);
+  await writeProgram(join(root, 'dist', 'src'));
   return join(root, APP);
 }
 
