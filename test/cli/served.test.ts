@@ -81,7 +81,16 @@ describe('serve', () => {
       expect(await ask(run('add-site'), login, { input: added })).toEqual(fine(run('add-site')));
       expect(await ask(run('sync-sites'), login, { input: {} })).toEqual(fine(run('sync-sites')));
       expect(await ask(run('list-sites'), login)).toEqual(fine(run('list-sites')));
-      for (const path of ['/', '/docs', '/v2/openapi.json', '/healthz', '/readyz', '/metrics', '/abilities'])
+      for (const path of [
+        '/',
+        '/docs',
+        '/docs/openapi.json',
+        '/v2/openapi.json',
+        '/healthz',
+        '/readyz',
+        '/metrics',
+        '/abilities',
+      ])
         expect(await ask(path, login)).toEqual(fine(path));
       const accept = 'application/json, text/event-stream';
       const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
