@@ -47,8 +47,10 @@ export async function replayHistory(
       records.set(siteId, pastOf(monitor, effectiveSettings(monitor, global), answerAt, options));
     },
     async store() {
-      await ctx.store.monitorResults.loadHistory(records, hoursSince(options.until));
-      await ctx.store.monitorResults.sumDays(Math.floor(options.until / DAY_MS));
+      await ctx.store.monitorResults.loadHistory(records, {
+        firstDay: hoursSince(options.until) / DAY_MS,
+        today: Math.floor(options.until / DAY_MS),
+      });
       return [...records.values()].reduce((sum, { length }) => sum + length, 0);
     },
   };

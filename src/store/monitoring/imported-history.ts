@@ -6,11 +6,10 @@
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { alertValues, type NewAlert } from './alerts.js';
-import { BEAT, beatValues, type CheckRecord, SET_STATE, stateValues, sumFleetDays } from './record.js';
+import { BEAT, beatValues, type CheckRecord, type HourShare, SET_STATE, stateValues, sumFleetDays } from './record.js';
 
 /** Rows per statement. */
 const ROWS = 5_000;
-const HOUR_MS = 3_600_000;
 
 export interface Incident {
   site_id: number;
@@ -24,15 +23,17 @@ export interface Incident {
 /**
  * Stores checks as `recordChecks` would have, in sequence. Alerts count as sent.
  * @param checks by site, oldest first
- * @param hoursSince the beginning of a day (UTC, milliseconds since 1970): sums of earlier hours are kept by day only
+ * @param firstDay days since 1970 (UTC): sums of hours before it are kept by day only
+ * @param today the day that is not over yet
  */
 export async function loadHistory(
   db: Db,
   checks: ReadonlyMap<number, readonly CheckRecord[]>,
-  hoursSince: number,
+  { firstDay, today }: { firstDay: number; today: number },
 ): Promise<void> {
-  const firstHour = hoursSince / HOUR_MS;
   const all = [...checks.values()].flat().sort((a, b) => a.at - b.at);
+  const hours = sumsOf(checks, (hour) => hour);
+  const days = sumsOf(checks, (hour) => Math.floor(hour / 24));
   const statements = [
     // Ids of beats ascend with time.
     ...inserts(
@@ -41,15 +42,10 @@ export async function loadHistory(
     ),
     ...inserts(
       `monitor_hour (site_id, hour, ${SUMS})`,
-      [...checks].flatMap(([siteId, records]) => sums(siteId, records, (hour) => (hour < firstHour ? null : hour))),
+      hours.filter(([, hour]) => hour >= firstDay * 24).map(sumValues),
     ),
-    ...inserts(
-      `monitor_day (site_id, day, ${SUMS})`,
-      [...checks].flatMap(([siteId, records]) =>
-        sums(siteId, records, (hour) => (hour < firstHour ? Math.floor(hour / 24) : null)),
-      ),
-    ),
-    sql(sumFleetDays('day < ?'), firstHour / 24),
+    ...inserts(`monitor_day (site_id, day, ${SUMS})`, days.filter(([, day]) => day < today).map(sumValues)),
+    sql(sumFleetDays('day < ?'), today),
     ...inserts(
       'incident (site_id, started_at, ended_at, http_code, msg, down_count)',
       [...checks.values()]
@@ -62,8 +58,7 @@ export async function loadHistory(
       all.flatMap(({ alert }) => (alert === null ? [] : [[...alertValues(alert as NewAlert), alert.at, alert.at]])),
     ),
     ...[...checks].flatMap(([siteId, records]) => stateStatement(siteId, records)),
-    // The days of the other hours are to be summed, too.
-    sql('UPDATE monitor_engine SET summed_day = NULL'),
+    sql('UPDATE monitor_engine SET summed_day = ?', today - 1),
   ];
   await db.batch(statements);
 }
@@ -77,23 +72,42 @@ function inserts(into: string, rows: readonly Value[][]): Statement[] {
 
 const SUMS = 'up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max';
 
-/** Rows of sums by period. @param periodOf the period of an hour, both counted since the epoch; null = in no row */
-function sums(siteId: number, records: readonly CheckRecord[], periodOf: (hour: number) => number | null): Value[][] {
-  const periods = new Map<number, { up: number; down: number; pending: number; pings: number[] }>();
-  for (const share of records.flatMap((record) => record.hours)) {
-    const period = periodOf(share.hour);
-    if (period === null) continue;
-    const sum = periods.get(period) ?? { up: 0, down: 0, pending: 0, pings: [] };
-    periods.set(period, sum);
-    sum.up += share.up_s;
-    sum.down += share.down_s;
-    sum.pending += share.pending_s;
-    if (share.ping_ms !== null) sum.pings.push(share.ping_ms);
-  }
-  return [...periods].map(([period, { up, down, pending, pings }]) => [
-    ...[siteId, period, up, down, pending, pings.length, pings.reduce((total, ping) => total + ping, 0)],
-    ...(pings.length === 0 ? [null, null] : [Math.min(...pings), Math.max(...pings)]),
-  ]);
+interface Sum {
+  up: number;
+  down: number;
+  pending: number;
+  pings: number;
+  total: number;
+  least: number | null;
+  most: number | null;
+}
+
+type SiteSum = [siteId: number, period: number, sum: Sum];
+
+/** The sums of each site by period. @param periodOf the period of an hour, both counted since 1970 */
+function sumsOf(checks: ReadonlyMap<number, readonly CheckRecord[]>, periodOf: (hour: number) => number): SiteSum[] {
+  return [...checks].flatMap(([siteId, records]) => {
+    const sums = new Map<number, Sum>();
+    for (const { hours } of records) for (const share of hours) addShare(sums, periodOf(share.hour), share);
+    return [...sums].map(([period, sum]): SiteSum => [siteId, period, sum]);
+  });
+}
+
+function addShare(sums: Map<number, Sum>, period: number, { up_s, down_s, pending_s, ping_ms }: HourShare): void {
+  const sum = sums.get(period) ?? { up: 0, down: 0, pending: 0, pings: 0, total: 0, least: null, most: null };
+  sums.set(period, sum);
+  sum.up += up_s;
+  sum.down += down_s;
+  sum.pending += pending_s;
+  if (ping_ms === null) return;
+  sum.pings += 1;
+  sum.total += ping_ms;
+  sum.least = Math.min(sum.least ?? ping_ms, ping_ms);
+  sum.most = Math.max(sum.most ?? ping_ms, ping_ms);
+}
+
+function sumValues([siteId, period, { up, down, pending, pings, total, least, most }]: SiteSum): Value[] {
+  return [siteId, period, up, down, pending, pings, total, least, most];
 }
 
 function incidentsOf(records: readonly CheckRecord[]): Incident[] {

@@ -66,8 +66,8 @@ export function createMonitorResults(db: Db) {
     record: <A extends NewAlert>(checks: readonly CheckRecord<A>[]) => recordChecks(db, checks),
 
     /** See `loadHistory`. */
-    loadHistory: (checks: ReadonlyMap<number, readonly CheckRecord[]>, hoursSince: number) =>
-      loadHistory(db, checks, hoursSince),
+    loadHistory: (checks: ReadonlyMap<number, readonly CheckRecord[]>, days: { firstDay: number; today: number }) =>
+      loadHistory(db, checks, days),
 
     /** Starts and ends of incidents since `since`, by site: how often each one changed. */
     async changesSince(ids: readonly number[], since: number): Promise<Map<number, number>> {
