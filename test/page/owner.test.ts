@@ -211,11 +211,11 @@ describe('an owner on the page', needs('chromium'), () => {
       .site(2)
       .state.plugins.find(({ active, mustUse, slug }) => active && !mustUse && !slug.includes('mainwp'));
     if (plugin === undefined) throw new Error('the site has no active plugin');
-    await page.getByRole('button', { name: `Deactivate: ${plugin.name}` }).click();
-    await page.getByRole('button', { name: `Activate: ${plugin.name}` }).waitFor();
+    await page.getByRole('button', { name: `Deactivate: ${plugin.name}`, exact: true }).click();
+    await page.getByRole('button', { name: `Activate: ${plugin.name}`, exact: true }).waitFor();
     expect(plugin.active).toBe(false);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('button', { name: `Deactivate: ${plugin.name}` }).waitFor();
+    await page.getByRole('button', { name: `Deactivate: ${plugin.name}`, exact: true }).waitFor();
     expect(plugin.active).toBe(true);
     await page.context().close();
   });
