@@ -11,7 +11,7 @@ import { CopyUnavailable } from './copies.js';
 
 const START_MS = 60_000;
 const END_MS = 20_000;
-/** Its first process: ends, and with it all others, once nobody holds its input. */
+/** The first process of the container: it ends when its input is closed, and all others end with it. */
 const FIRST = 'echo started; exec cat >/dev/null';
 /** Engines hand these on to containers, with the passwords in them. */
 const PROXIES = ['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'all_proxy'].flatMap((name) => [
@@ -68,15 +68,6 @@ export class ContainerPrograms extends Programs {
     });
     if (why !== null) throw new CopyUnavailable(`The container of SITEFLEET_DRILL_CONTAINER ${why}`);
     return 'none';
-  }
-
-  /** Programs that the image lacks. */
-  async lacks(programs: readonly string[]): Promise<string[]> {
-    const { out } = await this.run(
-      ['sh', '-c', 'for p; do command -v "$p" >/dev/null || echo "$p"; done', 'sh', ...programs],
-      {},
-    );
-    return out.toString('utf8').split('\n').slice(0, -1);
   }
 
   protected override prefix(env: Record<string, string>, limits: readonly [string, string]): Prefix {

@@ -8,7 +8,7 @@ import { ContainerPrograms, removeContainer } from './container.js';
 import { CopyUnavailable, type SiteCopies, type SiteCopy } from './copies.js';
 import { Copy } from './copy.js';
 import { CopyDatabase } from './database.js';
-import { type CopyPrograms, type Lack, lookForPrograms, lookIn } from './find-programs.js';
+import { type CopyPrograms, type Lack, type Looked, lookForPrograms, lookIn } from './find-programs.js';
 import { makeFolder, removeFolder, sweepFolders } from './folder.js';
 import { CopyPhp } from './php.js';
 import { findPlayground, PLAYGROUND, Playground } from './playground.js';
@@ -27,14 +27,14 @@ export interface CopiesParts {
 }
 
 export function createCopies({ folder, programs, playground, container }: CopiesParts): SiteCopies {
-  const find = async () => {
+  const find = async (): Promise<Found> => {
     needSystem();
-    if (container !== null) return 'container';
+    if (container !== null) return { means: 'container' };
     const { found, lacks } = await lookForPrograms(programs);
     const [first] = lacks;
-    if (first === undefined) return found as CopyPrograms;
-    const instead = await findPlayground(playground);
-    if (instead !== null) return instead;
+    if (first === undefined) return { means: 'machine', paths: found as CopyPrograms };
+    const package_folder = await findPlayground(playground);
+    if (package_folder !== null) return { means: 'playground', package_folder };
     throw new CopyUnavailable(
       `This machine has no ${first.program}, which trial restores need (package ${first.debian}), nor WordPress Playground (npm install --global ${PLAYGROUND}).`,
     );
@@ -67,15 +67,25 @@ function needSystem(): void {
   if (process.platform === 'win32') throw new CopyUnavailable('Trial restores need Linux or macOS.');
 }
 
-async function runtimeIn(programs: Programs, found: CopyPrograms | string, signal: AbortSignal): Promise<CopyRuntime> {
-  if (programs instanceof ContainerPrograms) return serversIn(programs, 'container', await neededIn(programs), signal);
-  return typeof found === 'string'
-    ? playgroundIn(programs, found, signal)
-    : serversIn(programs, 'machine', found, signal);
+/** What a copy will run by. */
+type Found =
+  | { means: 'container' }
+  | { means: 'machine'; paths: CopyPrograms }
+  | { means: 'playground'; package_folder: string };
+
+async function runtimeIn(programs: Programs, found: Found, signal: AbortSignal): Promise<CopyRuntime> {
+  switch (found.means) {
+    case 'container':
+      return serversIn(programs, found.means, await neededIn(programs), signal);
+    case 'machine':
+      return serversIn(programs, found.means, found.paths, signal);
+    case 'playground':
+      return playgroundIn(programs, found.package_folder, signal);
+  }
 }
 
-/** @throws CopyUnavailable if the container lacks one */
-async function neededIn(container: ContainerPrograms): Promise<CopyPrograms> {
+/** The programs of a container. @throws CopyUnavailable if it lacks one */
+async function neededIn(container: Programs): Promise<CopyPrograms> {
   const { found, lacks } = await lookIn(container);
   const [first] = lacks;
   if (first === undefined) return found;
@@ -105,8 +115,8 @@ async function serversIn(
   };
 }
 
-async function playgroundIn(programs: Programs, found: string, signal: AbortSignal): Promise<Playground> {
-  const playground = new Playground(programs, found, signal);
+async function playgroundIn(programs: Programs, folder: string, signal: AbortSignal): Promise<Playground> {
+  const playground = new Playground(programs, folder, signal);
   await playground.look();
   return playground;
 }
@@ -136,10 +146,10 @@ async function prepare<T>(
   try {
     const network = await programs.confine();
     const { code } = await programs.run(['test', '-w', join(folder, 'tmp')], {});
-    if (code !== 0)
-      throw new CopyUnavailable(
-        `${container === null ? 'The user "nobody"' : 'The user of the container'} cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.`,
-      );
+    if (code !== 0) {
+      const user = container === null ? 'The user "nobody"' : 'The user of the container';
+      throw new CopyUnavailable(`${user} cannot enter the folder of trial restores: see SITEFLEET_DRILL_DIR.`);
+    }
     return await make({ folder, programs, network, room, close });
   } catch (error) {
     await close();
@@ -161,21 +171,21 @@ export interface Means {
 
 /** Finds out whether copies can be made here. Nothing is left of it. */
 export async function lookForMeans(parts: CopiesParts, signal: AbortSignal): Promise<Means> {
-  const { programs, playground } = parts;
-  const looked = parts.container === null ? await lookForPrograms(programs) : { found: {}, lacks: [] };
-  const instead = looked.lacks.length === 0 ? null : await findPlayground(playground);
-  const means: Means = { lacks: looked.lacks, playground: instead, reason: null, php: null, network: null };
-  const path = looked.found.php;
+  const { programs, playground, container } = parts;
+  const { found, lacks }: Looked = container === null ? await lookForPrograms(programs) : { found: {}, lacks: [] };
+  const instead = lacks.length === 0 ? null : await findPlayground(playground);
+  const means: Means = { lacks, playground: instead, reason: null, php: null, network: null };
+  /** Undefined where nothing could tell. */
+  const versionIn = async (running: Programs) => {
+    if (container !== null) return versionOf(running, (await neededIn(running)).php, signal);
+    if (instead !== null) return (await playgroundIn(running, instead, signal)).php;
+    return found.php && versionOf(running, found.php, signal);
+  };
   try {
     needSystem();
-    if (parts.container === null && instead === null && path === undefined) return means;
+    if (container === null && instead === null && found.php === undefined) return means;
     return await prepare(parts, 0, async ({ programs: running, network, close }) => {
-      const php =
-        running instanceof ContainerPrograms
-          ? await versionOf(running, (await neededIn(running)).php, signal)
-          : instead !== null
-            ? (await playgroundIn(running, instead, signal)).php
-            : await versionOf(running, path, signal);
+      const php = (await versionIn(running)) ?? null;
       await close();
       return { ...means, php, network };
     });
@@ -185,7 +195,7 @@ export async function lookForMeans(parts: CopiesParts, signal: AbortSignal): Pro
   }
 }
 
-async function versionOf(programs: Programs, path = '', signal: AbortSignal): Promise<string> {
+async function versionOf(programs: Programs, path: string, signal: AbortSignal): Promise<string> {
   const php = new CopyPhp(programs, path, signal);
   await php.look();
   return php.version;

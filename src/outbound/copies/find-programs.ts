@@ -2,7 +2,7 @@
 
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { ContainerPrograms } from './container.js';
+import type { Programs } from './confined.js';
 
 /** What brings each: the program, and Debian's package. */
 const NEEDED = {
@@ -22,13 +22,16 @@ export interface Lack {
   debian: string;
 }
 
+export interface Looked {
+  found: Partial<CopyPrograms>;
+  lacks: Lack[];
+}
+
 /**
  * Where the programs are, and those that are not here.
  * @param configured folders, separated as in PATH; null = the usual ones
  */
-export async function lookForPrograms(
-  configured: string | null,
-): Promise<{ found: Partial<CopyPrograms>; lacks: Lack[] }> {
+export async function lookForPrograms(configured: string | null): Promise<Looked> {
   const folders = configured === null ? USUAL : configured.split(delimiter);
   const find = async (name: string) => {
     for (const folder of folders) {
@@ -47,10 +50,13 @@ export async function lookForPrograms(
   return { found, lacks };
 }
 
-/** Its programs, and those that a container lacks. */
-export async function lookIn(container: ContainerPrograms): Promise<{ found: CopyPrograms; lacks: Lack[] }> {
+const MISSING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done';
+
+/** The programs of a container, by their names, and those that it lacks. */
+export async function lookIn(container: Programs): Promise<Looked & { found: CopyPrograms }> {
   const found = Object.fromEntries(Object.entries(NEEDED).map(([key, [program]]) => [key, program])) as CopyPrograms;
-  const missing = await container.lacks(Object.values(found));
+  const { out } = await container.run(['sh', '-c', MISSING, 'sh', ...Object.values(found)], {});
+  const missing = out.toString('utf8').split('\n');
   const lacks = Object.values(NEEDED).filter(([program]) => missing.includes(program));
   return { found, lacks: lacks.map(([program, debian]) => ({ program, debian })) };
 }
