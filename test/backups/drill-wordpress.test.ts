@@ -1,17 +1,14 @@
 /** Trial restores of real WordPress, on a PHP and a MariaDB of their own: proven, failed, and what a killed process leaves. */
 
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../src/outbound/child/wire/sign.js';
-import { closeTransport } from '../guard/tools.js';
-import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
-import { bareSite } from '../support/bare-site.js';
-import { tempFolder } from '../support/cleanup.js';
+import { WORDPRESS, type WordPress } from '../guard/wordpress.js';
 import { CONTAINER } from '../support/container.js';
-import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import type { TestApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { pause, program } from '../support/processes/program.js';
+import { drilledSite } from './drilled-site.js';
 
 const HEAD = (name: string) => `<?php\n/* Plugin Name: ${name}\nVersion: 1.0 */\n`;
 /** Fails while one file is there, unless another is that no backup has. */
@@ -20,61 +17,23 @@ const FRAIL = `${HEAD('Frail')}if ( is_file( WP_CONTENT_DIR . '/frail' ) && ! is
 const THEME = `<!doctype html><html><title><?php global $wpdb; echo $wpdb->get_var( 'SELECT COUNT(*) FROM wp_shop' ), ' items', is_file( WP_CONTENT_DIR . '/cache/sale' ) ? ' on sale' : ''; ?></title><body>Shop<?php wp_footer(); ?></body></html>\n`;
 
 describe('trial restores of real WordPress', needs(...WORDPRESS, 'php-cgi'), () => {
-  const host = new WordPressHost();
-  const folder = tempFolder('drill-fleet');
-  const drills = tempFolder('drills');
+  const drilled = drilledSite('drills');
+  const { drills, folder, sql, backUp, drill } = drilled;
   let app: TestApp;
   let site: WordPress;
-  const one = { site_id_or_domain: 0 };
 
   beforeAll(async () => {
-    // The copies run as another user.
-    chmodSync(drills, 0o755);
-    await host.start({ files: 'code' });
-    const key = await generateKey();
-    site = await host.site('drills', { workers: 6, log: true, temporary: true });
-    site.trust(key.public_key);
-    site.write(
-      'plugins/mainwp-child/mainwp-child.php',
-      readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)),
-    );
-    site.write('plugins/frail/frail.php', FRAIL);
-    site.write('themes/plain/index.php', THEME);
-    site.activate('mainwp-child/mainwp-child.php', 'frail/frail.php');
-    site.write('uploads/2026/photo of a 🦊.jpg', Buffer.alloc(300_000, 'fox'));
-    sql(
-      "CREATE TABLE wp_shop (id INT PRIMARY KEY, name VARCHAR(40)) CHARSET utf8mb4; INSERT INTO wp_shop VALUES (1, 'eins'), (2, '🦊'), (3, 'a\\tb');",
-    );
-    site.wp(
-      "for ( $n = 0; $n < 7; $n++ ) wp_insert_post( array( 'post_title' => \"Post $n\", 'post_status' => 'publish' ) );",
-    );
-    app = await testApp({
-      sites: 1,
-      realClock: true,
-      config: {
-        db: `file:${join(folder, 'fleet.db')}`,
-        site_timeout_ms: 60_000,
-        direct_call_ms: 300_000,
-        site_backup_dir: join(folder, 'repository'),
-        drills: true,
-        drill_dir: drills,
-      },
-    });
-    const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
-    one.site_id_or_domain = Number(await app.service.store.sites.add(row, Date.now(), () => []));
-    await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
-    await app.call('install-site-guard', one);
+    const tables =
+      "CREATE TABLE wp_shop (id INT PRIMARY KEY, name VARCHAR(40)) CHARSET utf8mb4; INSERT INTO wp_shop VALUES (1, 'eins'), (2, '🦊'), (3, 'a\\tb');";
+    const parts = { theme: THEME, plugins: { 'frail/frail.php': FRAIL }, tables };
+    ({ app, site } = await drilled.start(parts, (made) => {
+      made.write('uploads/2026/photo of a 🦊.jpg', Buffer.alloc(300_000, 'fox'));
+      made.wp(
+        "for ( $n = 0; $n < 7; $n++ ) wp_insert_post( array( 'post_title' => \"Post $n\", 'post_status' => 'publish' ) );",
+      );
+    }));
   });
-
-  afterAll(async () => {
-    await app?.close();
-    await closeTransport();
-    await host.close();
-  });
-
-  const sql = (statements: string) => host.query(`SET NAMES utf8mb4; USE ${site.database}; ${statements}`);
-  const backUp = async () => String((await app.call('back-up-site', one)).backup_id);
-  const drill = (backup_id: string): Promise<Answer> => app.call('drill-backup', { backup_id });
+  afterAll(drilled.close);
 
   it('a backup that runs and agrees is proven', async () => {
     const id = await backUp();

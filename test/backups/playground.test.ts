@@ -1,19 +1,17 @@
 /** Trial restores in WordPress Playground, where PHP and MariaDB are missing: what they prove, and what they leave open. */
 
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../src/outbound/child/wire/sign.js';
-import { closeTransport } from '../guard/tools.js';
-import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
-import { bareSite } from '../support/bare-site.js';
+import { WORDPRESS, type WordPress } from '../guard/wordpress.js';
 import { tempFolder } from '../support/cleanup.js';
-import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import type { TestApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { playground } from '../support/playground.js';
+import { drilledSite } from './drilled-site.js';
 
 /** Shows what it reads from a table, what only the live site has, and in the copy whether it sees this machine. */
 const THEME = `<!doctype html><html><title><?php
@@ -26,59 +24,20 @@ if ( 'wasm' === PHP_SAPI && is_readable( '/etc/passwd' ) ) echo 'reads this mach
 const BY_PLAYGROUND = 'the copy ran in WordPress Playground, which has another PHP and SQLite in place of MariaDB';
 
 describe('trial restores in WordPress Playground', needs(...WORDPRESS, 'playground'), () => {
-  const host = new WordPressHost();
-  const folder = tempFolder('playground-fleet');
-  const drills = tempFolder('playground-drills');
+  const drilled = drilledSite('playground');
+  const { drills, folder, sql, backUp, drill } = drilled;
   let app: TestApp;
   let site: WordPress;
-  const one = { site_id_or_domain: 0 };
 
   beforeAll(async () => {
-    // The copies run as another user.
-    chmodSync(drills, 0o755);
-    await host.start({ files: 'code' });
-    const key = await generateKey();
-    site = await host.site('playground', { workers: 6, log: true, temporary: true });
-    site.trust(key.public_key);
-    site.write(
-      'plugins/mainwp-child/mainwp-child.php',
-      readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)),
-    );
-    site.write('themes/plain/index.php', THEME);
-    site.activate('mainwp-child/mainwp-child.php');
-    sql(
-      `CREATE TABLE wp_shop (id INT PRIMARY KEY, name VARCHAR(40), raw VARBINARY(9), at DATETIME) CHARSET utf8mb4;
+    ({ app, site } = await drilled.start({
+      theme: THEME,
+      tables: `CREATE TABLE wp_shop (id INT PRIMARY KEY, name VARCHAR(40), raw VARBINARY(9), at DATETIME) CHARSET utf8mb4;
        SET sql_mode = ''; INSERT INTO wp_shop VALUES (1, 'it''s; (x),\\n', 0x00ff27, '0000-00-00'), (2, '🦊', '', NULL);`,
-    );
-    app = await testApp({
-      sites: 1,
-      realClock: true,
-      config: {
-        db: `file:${join(folder, 'fleet.db')}`,
-        site_timeout_ms: 60_000,
-        direct_call_ms: 300_000,
-        site_backup_dir: join(folder, 'repository'),
-        drills: true,
-        drill_dir: drills,
-        drill_path: join(folder, 'no-programs'),
-        drill_playground: playground,
-      },
-    });
-    const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
-    one.site_id_or_domain = Number(await app.service.store.sites.add(row, Date.now(), () => []));
-    await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
-    await app.call('install-site-guard', one);
+      config: { drill_path: join(folder, 'no-programs'), drill_playground: playground ?? null },
+    }));
   });
-
-  afterAll(async () => {
-    await app?.close();
-    await closeTransport();
-    await host.close();
-  });
-
-  const sql = (statements: string) => host.query(`SET NAMES utf8mb4; USE ${site.database}; ${statements}`);
-  const backUp = async () => String((await app.call('back-up-site', one)).backup_id);
-  const drill = (backup_id: string): Promise<Answer> => app.call('drill-backup', { backup_id });
+  afterAll(drilled.close);
 
   it('prove a backup with the PHP version of the site, and say that this is weaker', async () => {
     const id = await backUp();
