@@ -105,6 +105,7 @@ describe('a version that is held back', () => {
     const preview = await app.call('run-updates', { dry_run: true });
     expect(preview.would_affect).toMatchObject({ sites: 2, plugins: 2, total: 2 });
     expect(await app.cell('SELECT n FROM update_count WHERE type = 1')).toBe(2);
+    expect(await app.cell('SELECT sites FROM update_count WHERE type = 1')).toBe(2);
     expect(await app.cell('SELECT n FROM offering_site_count')).toBe(2);
     const found = await app.call('search-fleet', { has_update: ['plugins'], fields: ['id'] });
     expect(found.total).toBe(2);
@@ -182,10 +183,18 @@ describe('a preview on an unchanged fleet', () => {
     { name: 'update-all', input: {} },
   ];
 
+  /** What triggers count of sites with updates, by type, against the updates themselves. */
+  async function expectSitesCounted() {
+    const counted = await app.cell('SELECT json_group_array(sites) FROM update_count');
+    const found = `SELECT count(DISTINCT site_id) FROM site_update u WHERE u.type = c.type AND ignored = 0`;
+    expect(counted).toBe(await app.cell(`SELECT json_group_array((${found})) FROM update_count c`));
+  }
+
   it.each(ways)('promises what $name $input then does', async ({ name, input }) => {
     await fc.assert(
       fc.asyncProperty(cases, async (each) => {
         const { free, back } = await arrange(each);
+        await expectSitesCounted();
         const preview = await app.call(name, { ...input, dry_run: true });
         expect(pairsOf(preview.would_update)).toEqual(free);
         expect([preview.would_affect.total, preview.total_errors]).toEqual([free.length, back.length]);
@@ -194,6 +203,7 @@ describe('a preview on an unchanged fleet', () => {
         expect(done.summary.total_updated).toBe(free.length);
         expect(refused(done)).toEqual(back);
         expect((await app.call('list-updates', {})).total).toBe(0);
+        await expectSitesCounted();
       }),
       { numRuns: 12 },
     );

@@ -53,7 +53,8 @@ function statements(now: number): string[] {
      FROM site_extension e JOIN package p ON p.id = e.package_id JOIN site s ON s.id = e.site_id WHERE e.update_version IS NOT NULL
      UNION ALL SELECT id, 0, 'platform', 0, 'WordPress', '6.8.1', '6.8.2', 0, 0, url_key FROM site WHERE id % 5 = 0
      UNION ALL SELECT id, 3, 'de_DE', 0, 'Deutsch', '1', '2', 2, 0, url_key FROM site WHERE id % 9 = 0`,
-    'UPDATE update_count SET n = (SELECT count(*) FROM site_update u WHERE u.type = update_count.type AND u.ignored = 0)',
+    `UPDATE update_count SET n = (SELECT count(*) FROM site_update u WHERE u.type = update_count.type AND u.ignored = 0),
+       sites = (SELECT count(DISTINCT site_id) FROM site_update u WHERE u.type = update_count.type AND u.ignored = 0)`,
     'UPDATE offering_site_count SET n = (SELECT count(DISTINCT site_id) FROM site_update WHERE ignored = 0)',
     'UPDATE site_count SET n = (SELECT count(*) FROM site s WHERE s.status = site_count.status)',
     `INSERT INTO site_record_text (site_id, plugins, themes, active_theme) SELECT id, '[]', '[]', NULL FROM site`,

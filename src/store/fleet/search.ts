@@ -312,15 +312,22 @@ function typesAlone({ offers = [], ...others }: FleetFilter, order: SiteOrder | 
   return order === undefined || (order.by === 'url' && !order.descending) ? offer : undefined;
 }
 
-/** Sites in the order of their addresses as the updates themselves have them: an index that need not look at each site. */
-function offeringSites(types: OfferFilter): Keys {
+/**
+ * Sites in the order of their addresses as the updates themselves have them: an index that need not look at each site. Those of
+ * one type are counted already.
+ */
+function offeringSites(offer: OfferFilter): Keys {
+  const [type, ...others] = offer.types;
   const keys = join([
     fragment('SELECT DISTINCT u.url_key, u.site_id AS id FROM site_update u WHERE '),
-    offerCondition(types),
+    offerCondition(offer),
   ]);
   return {
     page: join([keys, fragment(' ORDER BY u.url_key, u.site_id')]),
-    count: join([fragment('SELECT count(*) AS n, count(*) AS sites FROM ('), keys, fragment(')')]),
+    count:
+      type !== undefined && others.length === 0
+        ? fragment('SELECT sites AS n, sites FROM update_count WHERE type = ?', type)
+        : join([fragment('SELECT count(*) AS n, count(*) AS sites FROM ('), keys, fragment(')')]),
   };
 }
 
