@@ -217,6 +217,42 @@ describe('what is forwarded', () => {
     expect(visits).toBe(1);
   });
 
+  test('a connection that the site has closed meanwhile is no answer', async () => {
+    const proxy = await proxyOf();
+    const used = new Set<Socket>();
+    const asked: string[] = [];
+    answer = ({ socket, url = '' }, response) => {
+      asked.push(url);
+      if (used.has(socket)) socket.destroy();
+      else response.end('page');
+      used.add(socket);
+    };
+    // A connection is free for the next request a moment after the answer: until one was used again.
+    let sent = 0;
+    do {
+      sent++;
+      expect(await ask(proxy, `http://${SITE}:${outside}/${sent}`)).toMatchObject({ status: 200 });
+    } while (asked.length === sent);
+    expect(asked.slice(-2)).toEqual([`/${sent}`, `/${sent}`]);
+  });
+
+  test('what changes something is not sent twice', async () => {
+    const proxy = await proxyOf();
+    let posts = 0;
+    answer = ({ socket, method }, response) => {
+      if (method === 'GET') response.end('page');
+      else {
+        posts++;
+        socket.destroy();
+      }
+    };
+    expect(await ask(proxy, `http://${SITE}:${outside}/`)).toMatchObject({ status: 200 });
+    expect(await ask(proxy, `http://${SITE}:${outside}/`, { method: 'POST', body: 'x' })).toMatchObject({
+      status: 502,
+    });
+    expect(posts).toBe(1);
+  });
+
   test('a tunnel carries what is said, such as an upgrade to WebSocket', async () => {
     const proxy = await proxyOf();
     const { socket } = await tunnel(proxy, `site.example:${outside}`);

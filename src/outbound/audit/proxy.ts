@@ -48,6 +48,9 @@ export async function startProxy(parts: OutletParts): Promise<AuditProxy> {
   };
 }
 
+/** Without a body that would be sent twice, and without effect (RFC 9110, 9.2.1). */
+const REPEATABLE = new Set(['GET', 'HEAD']);
+
 /** Meant for one connection only (RFC 9110, 7.6.1). `host` is set by the proxy. */
 const OF_THE_HOP = new Set([
   'connection',
@@ -89,7 +92,12 @@ function forward(outlet: Outlet, request: IncomingMessage, response: ServerRespo
     // Browsers are as lenient with sites.
     insecureHTTPParser: true,
   });
-  onward.on('error', (error) => refuse(response, error));
+  onward.on('error', (error) => {
+    // The site closed a connection that had been kept open: not an answer. Browsers ask again, too; a new connection ends it.
+    if (onward.reusedSocket && !response.headersSent && REPEATABLE.has(request.method ?? ''))
+      forward(outlet, request, response);
+    else refuse(response, error);
+  });
   onward.on('response', (answer) => {
     try {
       const headers = endToEnd(answer.rawHeaders, 'transfer-encoding');

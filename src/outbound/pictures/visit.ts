@@ -80,7 +80,7 @@ async function inTab(visits: Visits, session: string, url: string, device: Devic
     ...logIn(visits, session),
   ]);
   const { errorText } = await send('Page.navigate', { url });
-  if (errorText !== undefined) throw new PictureFailure('the page could not be opened');
+  if (errorText !== undefined) throw new PictureFailure(`the page could not be opened (${errorText})`);
   await inTime(loaded);
   await evaluated(send, SETTLED);
   const measured = JSON.parse(String(await evaluated(send, MEASURED))) as Omit<Layout, keyof typeof notes>;
