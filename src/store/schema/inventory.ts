@@ -171,29 +171,20 @@ CREATE TABLE ignored_everywhere (
 CREATE TABLE update_count (type INTEGER PRIMARY KEY, n INTEGER NOT NULL, sites INTEGER NOT NULL);
 INSERT INTO update_count VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0);
 CREATE TRIGGER update_count_insert AFTER INSERT ON site_update WHEN new.ignored = 0 BEGIN
-  UPDATE update_count SET n = n + 1 WHERE type = new.type;
+  UPDATE update_count SET n = n + 1, sites = sites + NOT EXISTS (
+    SELECT 1 FROM site_update WHERE site_id = new.site_id AND type = new.type AND ignored = 0 AND slug <> new.slug
+  ) WHERE type = new.type;
 END;
 CREATE TRIGGER update_count_delete AFTER DELETE ON site_update WHEN old.ignored = 0 BEGIN
-  UPDATE update_count SET n = n - 1 WHERE type = old.type;
+  UPDATE update_count SET n = n - 1, sites = sites - NOT EXISTS (
+    SELECT 1 FROM site_update WHERE site_id = old.site_id AND type = old.type AND ignored = 0
+  ) WHERE type = old.type;
 END;
 CREATE TRIGGER update_count_update AFTER UPDATE OF ignored ON site_update WHEN (old.ignored = 0) <> (new.ignored = 0) BEGIN
-  UPDATE update_count SET n = n + CASE WHEN new.ignored = 0 THEN 1 ELSE -1 END WHERE type = new.type;
-END;
-
-CREATE TRIGGER update_sites_insert AFTER INSERT ON site_update WHEN new.ignored = 0 AND NOT EXISTS (
-  SELECT 1 FROM site_update WHERE site_id = new.site_id AND type = new.type AND ignored = 0 AND slug <> new.slug
-) BEGIN
-  UPDATE update_count SET sites = sites + 1 WHERE type = new.type;
-END;
-CREATE TRIGGER update_sites_delete AFTER DELETE ON site_update WHEN old.ignored = 0 AND NOT EXISTS (
-  SELECT 1 FROM site_update WHERE site_id = old.site_id AND type = old.type AND ignored = 0
-) BEGIN
-  UPDATE update_count SET sites = sites - 1 WHERE type = old.type;
-END;
-CREATE TRIGGER update_sites_update AFTER UPDATE OF ignored ON site_update WHEN (old.ignored = 0) <> (new.ignored = 0) AND NOT EXISTS (
-  SELECT 1 FROM site_update WHERE site_id = new.site_id AND type = new.type AND ignored = 0 AND slug <> new.slug
-) BEGIN
-  UPDATE update_count SET sites = sites + CASE WHEN new.ignored = 0 THEN 1 ELSE -1 END WHERE type = new.type;
+  UPDATE update_count SET n = n + CASE WHEN new.ignored = 0 THEN 1 ELSE -1 END,
+    sites = sites + CASE WHEN new.ignored = 0 THEN 1 ELSE -1 END * NOT EXISTS (
+      SELECT 1 FROM site_update WHERE site_id = new.site_id AND type = new.type AND ignored = 0 AND slug <> new.slug
+    ) WHERE type = new.type;
 END;
 
 CREATE TABLE offering_site_count (id INTEGER PRIMARY KEY CHECK (id = 1), n INTEGER NOT NULL);
