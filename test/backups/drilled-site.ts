@@ -44,7 +44,7 @@ export function drilledSite(name: string) {
       chmodSync(drills, 0o755);
       await host.start({ files: 'code' });
       const key = await generateKey();
-      site = await host.site(name, { workers: 6, log: true, temporary: true });
+      site = await host.site(name, { workers: 6, log: true, temporary: true, compiled: true });
       site.trust(key.public_key);
       site.write(`plugins/${CHILD}`, readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)));
       for (const [path, text] of Object.entries(plugins)) site.write(`plugins/${path}`, text);
