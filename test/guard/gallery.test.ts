@@ -191,13 +191,14 @@ describe('the gallery of updates', needs(...WORDPRESS), () => {
     expect(readdirSync(place.site.content).filter((name) => name.startsWith('sitefleet-guard-'))).toEqual([]);
   });
 
-  /** Distributes the kinds: slow ones first, one theme per site, the full-disk kinds on the small disk. */
+  /** Distributes the kinds: slow ones first, one theme per site, no hidden ends beside missing ones, the full-disk kinds on the small disk. */
   function share(): void {
     const least = (kind: Kind, list: 'bad' | 'good') => {
       const free = places.filter(
         (place) =>
           (kind.full !== undefined) === (place.volume !== null && list === 'bad') &&
-          (kind.what !== 'theme' || ![...place.bad, ...place.good].some(({ what }) => what === 'theme')),
+          (kind.what !== 'theme' || ![...place.bad, ...place.good].some(({ what }) => what === 'theme')) &&
+          (kind.end === undefined || place.bad.every(({ end }) => end === undefined || end === kind.end)),
       );
       const load = ({ bad: b, good: g }: Place) => [...b, ...g].reduce((sum, one) => sum + (one.slow ?? 10), 0);
       return free.reduce((a, b) => (load(b) < load(a) ? b : a));

@@ -43,6 +43,8 @@ export interface Kind {
   ends?: 'failed' | 'either';
   /** Its slug afterwards, under which it is inactive: that is reported, and nothing is undone. */
   renamed?: (slug: string) => string;
+  /** Pages without end tags hide the end of every page of the site; that it is missing is not seen there. */
+  end?: 'hidden' | 'missing';
   /** Seconds that the site hangs: slow kinds are started first. */
   slow?: number;
 }
@@ -138,7 +140,7 @@ export const BAD: readonly Kind[] = [
   },
   { name: 'memory hog', code: on('init', "str_repeat( 'x', 500000000 );") },
   { name: 'empty page with 200', code: page("return '';") },
-  { name: 'page without its end', code: on('wp_footer', 'exit;') },
+  { name: 'page without its end', end: 'missing', code: on('wp_footer', 'exit;') },
   {
     name: 'front page is not found',
     code: on('template_redirect', 'global $wp_query; $wp_query->set_404(); status_header( 404 );'),
@@ -183,11 +185,13 @@ export const BAD: readonly Kind[] = [
   // Seen only by the text and the structure, or on other pages than the front page.
   {
     name: 'blank page of a theme without end tags',
+    end: 'hidden',
     old: page(`${OPEN_ENDED} return $page;`),
     code: page(`${OPEN_ENDED} return is_home() ? '<!doctype html><title>Shop of the tests</title>' : $page;`),
   },
   {
     name: 'page cut off, of a theme without end tags',
+    end: 'hidden',
     old: page(`${OPEN_ENDED} return $page;`),
     code: page(`${OPEN_ENDED} return is_home() ? strstr( $page, 'cherries', true ) : $page;`),
   },
