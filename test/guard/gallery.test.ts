@@ -191,7 +191,7 @@ describe('the gallery of updates', needs(...WORDPRESS), () => {
     expect(readdirSync(place.site.content).filter((name) => name.startsWith('sitefleet-guard-'))).toEqual([]);
   });
 
-  /** Distributes the kinds: slow ones first, one theme per site, no hidden ends beside missing ones, the full-disk kinds on the small disk. */
+  /** Distributes the kinds: slow ones first, one theme per site, no `end` beside a different one, the full-disk kinds on the small disk. */
   function share(): void {
     const least = (kind: Kind, list: 'bad' | 'good') => {
       const free = places.filter(

@@ -43,7 +43,10 @@ export interface Kind {
   ends?: 'failed' | 'either';
   /** Its slug afterwards, under which it is inactive: that is reported, and nothing is undone. */
   renamed?: (slug: string) => string;
-  /** Pages without end tags hide the end of every page of the site; that it is missing is not seen there. */
+  /**
+   * `hidden` = its plugin removes the end tags from all pages that Sitefleet gets of the site. `missing` = its update loses the
+   * end of the page, which cannot be noticed where it is hidden: never both on one site.
+   */
   end?: 'hidden' | 'missing';
   /** Seconds that the site hangs: slow kinds are started first. */
   slow?: number;

@@ -26,7 +26,7 @@ import { PHP } from '../support/php.js';
 import { FPM, socketOf, startFpm } from './fpm.js';
 
 const CORE = '/usr/share/wordpress';
-/** What reads feeds, media and XML-RPC, and the screens of networks: WordPress loads it when it is asked for, and there nothing asks. */
+/** Loaded on demand, and never needed by tests that ask for code alone: readers of feeds, media and XML-RPC, and screens of networks. */
 const UNUSED = ['wp-includes/ID3', 'wp-includes/SimplePie', 'wp-includes/IXR', 'wp-admin/network', 'wp-admin/user'];
 /** Far beyond any start, on a machine however busy: what does not start by then never will. */
 const LONGEST_START_MS = 300_000;
