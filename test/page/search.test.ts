@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
-import { allFindings, builtPage, counted, expectToFit, type ServedPage, servePage } from './browser.js';
+import { allFindings, builtPage, counted, expectToFit, painted, type ServedPage, servePage } from './browser.js';
 
 let app: SafetyApp;
 let served: ServedPage;
@@ -122,6 +122,24 @@ describe('the search of the keyboard', needs('chromium'), () => {
     await page.keyboard.press('Escape');
     await goTo(page, 'seconds', 'Seconds a check may take setting, Monitors');
     await expect.poll(focused(page)).toBe('Monitors');
+    await page.context().close();
+  });
+
+  it('opens again at once after it was left', async () => {
+    const page = await served.open();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    // Both keys before the browser tells of anything that it does later, as on a machine that is busy.
+    await page.evaluate(async () => {
+      document.querySelector('dialog')?.requestClose();
+      await Promise.resolve();
+      document.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+    });
+    await painted(page);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(1);
+    await page.locator('dialog input:focus').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await page.context().close();
   });
 

@@ -25,18 +25,29 @@ export function Dialog({ title, onClose, children, confirm, leave = t.cancel, ac
   const id = useId();
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     // Otherwise the button that closes has the focus.
-    dialog.current?.querySelector<HTMLElement>('.body :is(input, select, textarea)')?.focus();
+    element?.querySelector<HTMLElement>('.body :is(input, select, textarea)')?.focus();
     return () => {
+      // While it is open, nothing behind it takes the focus.
+      element?.close();
       if (opener instanceof HTMLElement) opener.focus();
     };
   }, []);
+  // The event `close` comes a moment after the key, when the next dialog may already be open.
+  const cancel = (event: Event) => {
+    if (event.target !== event.currentTarget) return;
+    event.preventDefault();
+    onClose();
+  };
+  // A browser that closes it without asking: those that are gone close nothing.
+  const closed = () => dialog.current !== null && onClose();
   return (
-    <dialog ref={dialog} class={wide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class={wide ? 'wide' : ''} aria-labelledby={id} onCancel={cancel} onClose={closed}>
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" class="close" aria-label={t.close} onClick={() => dialog.current?.close()}>
+        <button type="button" class="close" aria-label={t.close} onClick={() => onClose()}>
           <Icon of={X} />
         </button>
       </header>
