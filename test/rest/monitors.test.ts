@@ -536,4 +536,41 @@ describe('GET /monitors by uptime', () => {
     ]);
     expect(await order()).toEqual([1, 0, 2]);
   });
+
+  it('by the hours in which they were down in the last day: the longest first, those not looked at last', async () => {
+    const { db } = app;
+    const now = app.clock.now();
+    const hour = Math.floor(now / HOUR);
+    await db.run('DELETE FROM monitor_hour');
+    await db.run('UPDATE monitor SET status = 1, last_check_at = ?', [now - MINUTE]);
+    for (const [site, ago, down] of [
+      [0, 3, 60],
+      [1, 2, 3600],
+      [1, 23, 1],
+      // Over a day ago.
+      [0, 24, 3600],
+      [0, 25, 3600],
+    ] as const)
+      await db.run('INSERT INTO monitor_hour VALUES (?, ?, ?, ?, 0, 0, 0, NULL, NULL)', [
+        ids[site] ?? 0,
+        hour - ago,
+        3600 - down,
+        down,
+      ]);
+    const order = async (query = '') => {
+      const { body } = await app.rest(`GET /monitors?orderby=downtime_24h&order=desc&per_page=2${query}`);
+      expect(body.total).toBe(3);
+      return body.data.map(({ id }: { id: number }) => ids.indexOf(id));
+    };
+    expect(await order()).toEqual([1, 0]);
+    expect(await order('&page=2')).toEqual([2]);
+    // One that is down at the moment, and was for two hours of the day, comes before one that was for two.
+    await db.run('UPDATE monitor SET status = 0 WHERE site_id = ?', [ids[2] ?? 0]);
+    for (const ago of [0, 1])
+      await db.run('INSERT INTO monitor_hour VALUES (?, ?, 0, 3600, 0, 0, 0, NULL, NULL)', [ids[2] ?? 0, hour - ago]);
+    expect(await order()).toEqual([2, 1]);
+    await db.run('UPDATE monitor SET last_check_at = ? WHERE site_id = ?', [now - 24 * HOUR - 1, ids[2] ?? 0]);
+    expect(await order()).toEqual([1, 0]);
+    expect(await order('&page=2')).toEqual([2]);
+  });
 });

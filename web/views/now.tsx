@@ -23,7 +23,12 @@ import { Trend } from './trend.js';
 import { WatchQuestion } from './watch.js';
 
 const CASES = 6;
-const STRIPS = 12;
+const WORST = {
+  orderby: 'downtime_24h' as const,
+  order: 'desc' as const,
+  per_page: 12,
+  _fields: ['id', 'name', 'url', 'uptime_24h', 'uptime_ratio_24h', 'last_check_at'],
+};
 
 export function Now() {
   const write = useMayWrite();
@@ -207,22 +212,12 @@ function Done({ done }: { done: readonly { context: string; action: string; coun
   );
 }
 
-/** In a large fleet only this many monitors are examined, besides those that are down. */
-const LOOKED_THROUGH = 100;
-const STRIP_FIELDS = ['id', 'name', 'url', 'uptime_24h', 'uptime_ratio_24h', 'last_check_at'];
-
 /** Sites that are or were down come first. */
 function Beats() {
-  const query = { per_page: LOOKED_THROUGH, _fields: STRIP_FIELDS };
-  const monitors = useLoad('now:beats', (signal) => answer(api.GET('/monitors', { params: { query }, signal })));
-  const down = useLoad('now:beats:down', (signal) =>
-    answer(api.GET('/monitors', { params: { query: { ...query, status: ['down'], per_page: STRIPS } }, signal })),
+  const monitors = useLoad('now:beats', (signal) => answer(api.GET('/monitors', { params: { query: WORST }, signal })));
+  const shown = (monitors.data?.data ?? []).filter(({ uptime_24h }) =>
+    uptime_24h.some(({ status }) => status !== 'unknown'),
   );
-  const found = new Map([...(down.data?.data ?? []), ...(monitors.data?.data ?? [])].map((one) => [one.id, one]));
-  const shown = [...found.values()]
-    .filter(({ uptime_24h }) => uptime_24h.some(({ status }) => status !== 'unknown'))
-    .sort((a, b) => downHours(b) - downHours(a) || a.name.localeCompare(b.name))
-    .slice(0, STRIPS);
   if (shown.length === 0) return null;
   const nameOf = distinctNames(shown);
   return (
@@ -243,8 +238,4 @@ function Beats() {
       </ul>
     </Card>
   );
-}
-
-function downHours({ uptime_24h }: { uptime_24h: readonly { status: string }[] }): number {
-  return uptime_24h.filter(({ status }) => status === 'down').length;
 }

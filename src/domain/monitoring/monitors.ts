@@ -17,6 +17,7 @@ export const MONITOR_ORDERS = [
   'name',
   'state',
   'uptime_30d',
+  'downtime_24h',
   'response_time',
   'last_check',
 ] as const satisfies readonly MonitorOrder['by'][];
@@ -41,13 +42,19 @@ function filterOf(query: MonitorQuery, global: MonitoringDefaults): MonitorFilte
 
 export async function listMonitorsBasic(ctx: Ctx, query: MonitorQuery, page: number, perPage: number) {
   const global = await monitoringDefaults(ctx);
-  const { items, total } = await ctx.store.monitors.list(filterOf(query, global), page, perPage);
+  const { items, total } = await ctx.store.monitors.list(filterOf(query, global), page, perPage, ctx.clock.now());
   return { items: items.map((row) => basic(row, global)), total };
 }
 
 export async function listMonitors(ctx: Ctx, query: MonitorQuery, page: number, perPage: number, order?: MonitorOrder) {
   const global = await monitoringDefaults(ctx);
-  const { items, total } = await ctx.store.monitors.list(filterOf(query, global), page, perPage, order);
+  const { items, total } = await ctx.store.monitors.list(
+    filterOf(query, global),
+    page,
+    perPage,
+    ctx.clock.now(),
+    order,
+  );
   return { items: await withFigures(ctx, items, global), total };
 }
 

@@ -82,12 +82,17 @@ const UPTIME_30D = `(SELECT sum(up_s) / nullif(sum(up_s + down_s), 0) FROM (
     WHERE site_id = s.id AND hour > (SELECT max(hour) - 720 FROM monitor_hour) AND hour < ${FIRST} * 24
   UNION ALL SELECT up_s, down_s FROM monitor_day WHERE site_id = s.id AND day >= ${FIRST} AND day < ${REST}
   UNION ALL SELECT up_s, down_s FROM monitor_hour WHERE site_id = s.id AND hour >= ${REST} * 24))`;
+const HOUR_MS = 3_600_000;
+/** Hours that were partly down, and one more for those that are down now. Not known where nothing was checked. */
+const DOWNTIME_24H = `CASE WHEN m.last_check_at > ? THEN (m.status = 0) +
+  (SELECT count(*) FROM monitor_hour WHERE site_id = s.id AND hour > ? AND down_s > 0) END`;
 const ORDERS = {
   url: 's.url_key',
   name: 's.search',
   // Down, unconfirmed, up, never checked.
   state: 'CASE m.status WHEN 0 THEN 0 WHEN 2 THEN 1 WHEN 1 THEN 2 END',
   uptime_30d: UPTIME_30D,
+  downtime_24h: DOWNTIME_24H,
   response_time: 'm.last_ping_ms',
   last_check: 'm.last_check_at',
 } as const;
@@ -135,19 +140,23 @@ export function createMonitors(db: Db, vault: Vault, aside: Reads) {
       filter: MonitorFilter,
       page: number,
       perPage: number,
+      now: number,
       order: MonitorOrder = { by: 'url', descending: false },
     ): Promise<{ items: MonitorRow[]; total: number }> {
       const by = `${ORDERS[order.by]}${order.descending ? ' DESC' : ''} NULLS LAST, s.url_key, s.id`;
+      const since = order.by === 'downtime_24h' ? [now - 24 * HOUR_MS, Math.floor(now / HOUR_MS) - 24] : [];
       const { where, args } = predicate(filter);
       const from = `FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`;
       const rows = sql(
         `SELECT ${COLUMNS} FROM (SELECT s.id ${from} ORDER BY ${by} LIMIT ? OFFSET ?) k
          JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY ${by}`,
         ...args,
+        ...since,
         perPage,
         offset(page, perPage),
+        ...since,
       );
-      const reads = order.by === 'uptime_30d' ? aside : db;
+      const reads = order.by === 'uptime_30d' || order.by === 'downtime_24h' ? aside : db;
       return rowsAndTotal<MonitorRow>(reads, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
     },
 

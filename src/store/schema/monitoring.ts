@@ -88,6 +88,7 @@ CREATE TABLE monitor_hour (
   PRIMARY KEY (site_id, hour)
 ) WITHOUT ROWID;
 CREATE INDEX monitor_hour_old ON monitor_hour (hour);
+CREATE INDEX monitor_hour_down ON monitor_hour (site_id, hour) WHERE down_s > 0;
 
 -- The same by day (days since the epoch, UTC), once the day is over: kept when its hours are deleted.
 CREATE TABLE monitor_day (

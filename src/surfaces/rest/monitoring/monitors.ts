@@ -84,7 +84,10 @@ export const monitors: readonly Route[] = [
     summary: 'List monitors with their statistics',
     params: () =>
       listParams().extend({
-        orderby: z.enum(MONITOR_ORDERS).default('url').describe('state = down first.'),
+        orderby: z
+          .enum(MONITOR_ORDERS)
+          .default('url')
+          .describe('state = down first; downtime_24h = hours of the last 24 with downtime.'),
         order: z.enum(['asc', 'desc']).default('asc').describe('Unknown values come last.'),
       }),
     returns: () => listOf(monitorShape()),
