@@ -7,7 +7,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } f
 import { Client, type ClientOptions } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { build } from 'esbuild';
-import type { Browser, FrameLocator, Page } from 'playwright-core';
+import type { Browser, FrameLocator, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
 import type { HttpListener } from '../../src/surfaces/http/server.js';
@@ -240,7 +240,7 @@ describe('a view in the reference host', needs('chromium'), () => {
     const restored = view.locator('.grid .badge', { hasText: 'restored in' });
     await restored.waitFor();
     const headline = view.locator('.headline');
-    await headline.getByText('3 updates on 2 sites; one would have broken').waitFor();
+    await expect.poll(() => headline.innerText()).toContain('3 updates on 2 sites; one would have broken');
     await expect.poll(() => view.locator('.grid .badge', { hasText: '2.0' }).count()).toBe(3);
     const time = (await restored.innerText()).replace('restored in ', '');
     await expect.poll(() => headline.innerText()).toContain(`was rolled back in ${time}.`);
@@ -269,6 +269,36 @@ describe('a view in the reference host', needs('chromium'), () => {
       await expect.poll(() => later.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
       expect(await findings(theme)).toEqual([]);
     }
+  });
+
+  it.each([
+    ['a job', 'svc-get-batch-job-status-v1', '"status":"completed"', '"status":"processing"', 'Done'],
+    ['a run', 'svc-get-run-v1', '"state":"ended"', '"state":"running"', '3 updates on 2 sites'],
+  ])('goes on following %s after a read that failed', async (_what, tool, over, open, end) => {
+    const { job_id } = (await app.call('sync-sites', { site_ids_or_domains: [ids[0], ids[1]] })) as { job_id: string };
+    const { runs } = (await app.call('list-runs', {})) as { runs: { run_id: string }[] };
+    const [key, id] = tool === 'svc-get-run-v1' ? ['run_id', runs[0]?.run_id] : ['job_id', job_id];
+    await expect.poll(async () => (await app.call('get-batch-job-status', { job_id })).status).toBe('completed');
+    let call = 0;
+    const handle = async (route: Route) => {
+      const body = route.request().postDataJSON() as { params?: { name?: string } } | null;
+      if (body?.params?.name !== tool) return route.continue();
+      call += 1;
+      // It seems to be under way; then it seems not to be there.
+      if (call === 1) {
+        const response = await route.fetch();
+        return route.fulfill({ response, body: (await response.text()).replaceAll(over, open) });
+      }
+      if (call > 2) return route.continue();
+      const unknown = JSON.stringify({ ...body, params: { ...body.params, arguments: { [key]: 'nothing' } } });
+      return route.continue({ postData: unknown });
+    };
+    await page.route('**/mcp*', handle);
+    const view = await show(tool, { [key]: id });
+    await view.locator('.problem').waitFor();
+    await view.locator('.headline, .badge', { hasText: end }).first().waitFor();
+    await expect.poll(() => view.locator('.problem').count()).toBe(0);
+    await page.unroute('**/mcp*', handle);
   });
 
   it('shows a plan in waves, starts it when pressed twice, and then its sites, green or rolled back, and why it was halted', async () => {

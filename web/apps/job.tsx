@@ -1,10 +1,10 @@
 /** A job inside an assistant: its progress, polled until it has ended. */
 
-import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../parts/badge.js';
 import { CircleCheck, CircleDashed, LoaderCircle, OctagonX } from '../parts/icons.js';
 import { Progress } from '../parts/progress.js';
-import { Answer, Press, start, type ViewProps } from './frame.js';
+import { Answer, Press, start, textOf, type ViewProps } from './frame.js';
+import { usePolled } from './polled.js';
 import { say } from './texts.js';
 
 interface Job {
@@ -20,6 +20,7 @@ interface Job {
   items_total?: number;
 }
 
+const TOOL = 'svc-get-batch-job-status-v1';
 /** Polling interval of a running job. */
 const EVERY_MS = 3000;
 const ERRORS = 8;
@@ -31,13 +32,25 @@ const SIGNS = {
   failed: ['bad', OctagonX],
 } as const satisfies Record<Job['status'], readonly [Tone, unknown]>;
 
-function View({ answer: job, host, again }: ViewProps<Job>) {
-  const goesOn = job.status === 'queued' || job.status === 'processing';
-  useEffect(() => {
-    if (!goesOn || !host.canCall) return undefined;
-    const timer = setTimeout(() => again().catch(() => undefined), EVERY_MS);
-    return () => clearTimeout(timer);
-  });
+function View(props: ViewProps<Job>) {
+  return <Followed key={props.answer.job_id} {...props} />;
+}
+
+function Followed({ answer, input, host }: ViewProps<Job>) {
+  const read = async () => {
+    const result = await host.call(TOOL, input);
+    if (result.isError === true) throw new Error(textOf(result));
+    return result.structuredContent as unknown as Job;
+  };
+  const goesOn = ({ status }: Job) => status === 'queued' || status === 'processing';
+  const { told, problem, look } = usePolled(
+    host,
+    answer.job_id,
+    read,
+    (job) => (goesOn(job) ? EVERY_MS : null),
+    answer,
+  );
+  const job = told ?? answer;
   const [tone, icon] = SIGNS[job.status];
   const { items = [], items_total: total = items.length } = job;
   return (
@@ -47,7 +60,7 @@ function View({ answer: job, host, again }: ViewProps<Job>) {
         <Badge tone={tone} icon={icon}>
           {say.job[job.status]}
         </Badge>
-        {host.canCall && <Press onPress={() => again()}>{say.refresh}</Press>}
+        {host.canCall && <Press onPress={async () => look()}>{say.refresh}</Press>}
       </header>
       <Progress done={job.processed} total={job.total} failed={job.failed} label={say.job.title(job.type)} />
       <p class="figures">
@@ -77,6 +90,7 @@ function View({ answer: job, host, again }: ViewProps<Job>) {
           <Answer result={{ structuredContent: { items, total } }} />
         </section>
       )}
+      {problem !== '' && <p class="problem">{problem}</p>}
       {!host.canCall && <p class="muted">{say.noCalls}</p>}
     </main>
   );
@@ -84,7 +98,7 @@ function View({ answer: job, host, again }: ViewProps<Job>) {
 
 start<Job>({
   name: 'sitefleet-job',
-  tool: 'svc-get-batch-job-status-v1',
+  tool: TOOL,
   read: (output) => (typeof output.job_id === 'string' ? (output as unknown as Job) : undefined),
   View,
 });

@@ -21,8 +21,11 @@ export async function readPages<T extends Paged>(host: Host, tool: string, args:
   }
 }
 
+/** Until a read is repeated that failed. */
+const RETRY_MS = 5000;
+
 /**
- * What `read` tells; until then, what is known.
+ * What `read` tells; until then, what is known. A read that fails is repeated: the work goes on meanwhile.
  * @param key of what is read
  * @param wait until it is read again; null = it has ended
  */
@@ -50,7 +53,11 @@ export function usePolled<T>(
           const ms = wait(next);
           if (ms !== null) timer = setTimeout(again, ms);
         },
-        (error: Error) => setProblem(error.message),
+        (error: Error) => {
+          if (left) return;
+          setProblem(error.message);
+          timer = setTimeout(again, RETRY_MS);
+        },
       );
     void again();
     return () => {
