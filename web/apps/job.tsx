@@ -42,13 +42,13 @@ function Followed({ answer, input, host }: ViewProps<Job>) {
     if (result.isError === true) throw new Error(textOf(result));
     return result.structuredContent as unknown as Job;
   };
-  const goesOn = ({ status }: Job) => status === 'queued' || status === 'processing';
   const { told, problem, look } = usePolled(
     host,
     answer.job_id,
     read,
-    (job) => (goesOn(job) ? EVERY_MS : null),
+    ({ status }) => (status === 'queued' || status === 'processing' ? EVERY_MS : null),
     answer,
+    true,
   );
   const job = told ?? answer;
   const [tone, icon] = SIGNS[job.status];

@@ -28,6 +28,7 @@ const RETRY_MS = 5000;
  * What `read` tells; until then, what is known. A read that fails is repeated: the work goes on meanwhile.
  * @param key of what is read
  * @param wait until it is read again; null = it has ended
+ * @param isWhole what is known is all that would be read now
  */
 export function usePolled<T>(
   host: Host,
@@ -35,6 +36,7 @@ export function usePolled<T>(
   read: () => Promise<T>,
   wait: (told: T) => number | null,
   known?: T,
+  isWhole = false,
 ): { told: T | undefined; problem: string; look: () => void } {
   const [told, setTold] = useState(known);
   const [problem, setProblem] = useState('');
@@ -44,14 +46,17 @@ export function usePolled<T>(
     if (!host.canCall) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let left = false;
+    const waitAfter = (now: T) => {
+      const ms = wait(now);
+      if (ms !== null) timer = setTimeout(again, ms);
+    };
     const again = () =>
       read().then(
         (next) => {
           if (left) return;
           setTold(next);
           setProblem('');
-          const ms = wait(next);
-          if (ms !== null) timer = setTimeout(again, ms);
+          waitAfter(next);
         },
         (error: Error) => {
           if (left) return;
@@ -59,7 +64,8 @@ export function usePolled<T>(
           timer = setTimeout(again, RETRY_MS);
         },
       );
-    void again();
+    if (isWhole && known !== undefined && turn === 0) waitAfter(known);
+    else void again();
     return () => {
       left = true;
       clearTimeout(timer);
