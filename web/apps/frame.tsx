@@ -75,6 +75,13 @@ export async function start<Answer>({ name, tool, read, View }: Parts<Answer>): 
   if (shown !== undefined) show(shown);
 }
 
+/** What a tool answers. Rejects with its message when it refuses, and when it could not be called. */
+export async function outputOf(host: Host, tool: string, args: Json): Promise<Json> {
+  const result = await host.call(tool, args);
+  if (result.isError === true) throw new Error(textOf(result));
+  return result.structuredContent ?? {};
+}
+
 export function textOf({ content = [] }: ToolResult): string {
   return content.map(({ text = '' }) => text).join('\n');
 }

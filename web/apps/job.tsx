@@ -3,7 +3,7 @@
 import { Badge, type Tone } from '../parts/badge.js';
 import { CircleCheck, CircleDashed, LoaderCircle, OctagonX } from '../parts/icons.js';
 import { Progress } from '../parts/progress.js';
-import { Answer, Press, start, textOf, type ViewProps } from './frame.js';
+import { Answer, outputOf, Press, start, type ViewProps } from './frame.js';
 import { usePolled } from './polled.js';
 import { say } from './texts.js';
 
@@ -37,15 +37,10 @@ function View(props: ViewProps<Job>) {
 }
 
 function Followed({ answer, input, host }: ViewProps<Job>) {
-  const read = async () => {
-    const result = await host.call(TOOL, input);
-    if (result.isError === true) throw new Error(textOf(result));
-    return result.structuredContent as unknown as Job;
-  };
   const { told, problem, look } = usePolled(
     host,
     answer.job_id,
-    read,
+    async () => (await outputOf(host, TOOL, input)) as unknown as Job,
     ({ status }) => (status === 'queued' || status === 'processing' ? EVERY_MS : null),
     answer,
     true,

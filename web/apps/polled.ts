@@ -1,7 +1,7 @@
 /** Work that goes on after its call, inside an assistant: read again until it has ended. */
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { type Json, textOf } from './frame.js';
+import { type Json, outputOf } from './frame.js';
 import type { Host } from './host.js';
 
 interface Paged {
@@ -13,9 +13,7 @@ interface Paged {
 export async function readPages<T extends Paged>(host: Host, tool: string, args: Json, most: number): Promise<T> {
   const items: unknown[] = [];
   for (let page = 1; ; page += 1) {
-    const result = await host.call(tool, { ...args, page });
-    if (result.isError === true) throw new Error(textOf(result));
-    const answer = result.structuredContent as unknown as T;
+    const answer = (await outputOf(host, tool, { ...args, page })) as unknown as T;
     items.push(...answer.items);
     if (page === most || answer.items.length === 0 || items.length >= answer.total) return { ...answer, items };
   }

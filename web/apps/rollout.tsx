@@ -8,7 +8,7 @@ import { Badge } from '../parts/badge.js';
 import { Progress } from '../parts/progress.js';
 import { ITEM, type ItemState, ORDER, ROLLOUT, type RolloutEntry, WAVE, type Wave } from '../views/rollout-states.js';
 import { bareSlug } from '../views/run-states.js';
-import { type Json, Press, plainUrl, start, textOf, type ViewProps } from './frame.js';
+import { type Json, outputOf, Press, plainUrl, start, type ViewProps } from './frame.js';
 import type { Host } from './host.js';
 import { readPages, usePolled } from './polled.js';
 import { say } from './texts.js';
@@ -64,13 +64,9 @@ const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(
 
 /** Calls a tool that has to be confirmed, as the person did; with the token of its preview, where the server asks for one. */
 async function confirmed(host: Host, tool: string, args: Json): Promise<Json> {
-  const preview = await host.call(tool, { ...args, dry_run: true });
-  if (preview.isError === true) throw new Error(textOf(preview));
-  const { confirmation_token } = preview.structuredContent ?? {};
+  const { confirmation_token } = await outputOf(host, tool, { ...args, dry_run: true });
   const token = confirmation_token === undefined ? {} : { confirmation_token };
-  const result = await host.call(tool, { ...args, confirm: true, ...token });
-  if (result.isError === true) throw new Error(textOf(result));
-  return result.structuredContent ?? {};
+  return outputOf(host, tool, { ...args, confirm: true, ...token });
 }
 
 function Lines({ title, lines }: { title: string; lines: readonly (readonly [what: string, count: string])[] }) {
