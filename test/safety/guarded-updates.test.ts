@@ -270,7 +270,7 @@ describe('an update that breaks the site', () => {
     // guard still waits.
     app.site(0).faults.latencyMs = (name) => (name === 'stats' && plugin.version === '99.0' ? 20 : 0);
     // Time only passes between checks.
-    app.clock.sleep = async (ms) => app.clock.move(ms);
+    app.clock.sleep = async (ms) => void app.clock.move(ms);
     const answer = await app.call('update-site-plugins', one);
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
     expect(plugin.version).toBe(before);

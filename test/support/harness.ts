@@ -32,7 +32,8 @@ export { START, testConfig };
 
 /** A clock that stands still until a test moves it. Sleepers wake and limits end when it passes their time. */
 export interface HandClock extends Clock {
-  move(ms: number): void;
+  /** Returns how many limits of requests ended. */
+  move(ms: number): number;
   /** How many limits of requests would end if it moved by so much. */
   limitsWithin(ms: number): number;
   /** How many wait for time to pass. */
@@ -64,11 +65,14 @@ export function handClock(start = START): HandClock {
   };
   const move = (ms: number) => {
     pass(ms);
+    let ended = 0;
     for (const [key, { at, run }] of timers) {
       if (at > now) continue;
       timers.delete(key);
       run();
+      ended += 1;
     }
+    return ended;
   };
   const moveOn = () => {
     if (flows > 0 && sleepers.length > 0) pass(Math.max(0, Math.min(...sleepers.map(({ at }) => at)) - now));

@@ -56,13 +56,17 @@ export function answersTogether(site: DemoSite, count: number): void {
 
 /**
  * From now on the site answers nothing: once it has a request, this much time passes, in so many steps, so that a limit
- * that ends earlier does so before another.
+ * that ends earlier does so before another. It passes only while each request under way is at the site: one that is
+ * still connecting would run out of time without having been sent.
  */
 export function neverAnswers(site: DemoSite, clock: HandClock, ms: number, steps = 1): void {
+  let unanswered = 0;
   site.faults.latencyMs = async () => {
-    for (let step = 0; step < steps; step++) {
-      await nextTurn();
-      clock.move(ms / steps);
+    unanswered += 1;
+    for (let step = 0; step < steps && unanswered > 0; step++) {
+      do await nextTurn();
+      while (clock.limitsWithin(Number.POSITIVE_INFINITY) > unanswered);
+      unanswered -= clock.move(ms / steps);
     }
     return new Promise(() => undefined);
   };
@@ -70,7 +74,7 @@ export function neverAnswers(site: DemoSite, clock: HandClock, ms: number, steps
 
 /** From now on the site answers the functions whose names match after so much time. */
 export function answersLate(site: DemoSite, clock: HandClock, functions: RegExp, ms: number): void {
-  site.faults.latencyMs = (name) => (functions.test(name) ? nextTurn().then(() => clock.move(ms)) : 0);
+  site.faults.latencyMs = (name) => (functions.test(name) ? nextTurn().then(() => void clock.move(ms)) : 0);
 }
 
 /** Lets the time of a direct call, or so much, run out once its site holds back an answer. Resolves as the call does. */
