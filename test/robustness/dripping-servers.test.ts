@@ -42,8 +42,9 @@ describe('a server that never stops sending', () => {
 
   it('as the feed of vulnerabilities: it did not arrive in time', async () => {
     const feed = createVulnerabilityFeed({ ...common, location: `${url}/200`, key: null, totalMs: 300 });
-    const copy = await feed.open(null, signal);
+    // On a busy machine the time is up before the first byte.
     const read = async () => {
+      const copy = await feed.open(null, signal);
       if (copy.changed) for await (const batch of copy.batches) expect(batch).toEqual([]);
     };
     await expect(read()).rejects.toThrow('The feed did not arrive in time.');
