@@ -577,3 +577,37 @@ describe('syncs by the clock', () => {
     expect(app.fleet.stats().requests).toBe(0);
   });
 });
+
+describe('a call on every site', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['suspended', async () => undefined],
+    // The status shows the later of the two: the site is suspended all the same.
+    ['suspended and disconnected since', () => app.rest('POST /sites/1/disconnect')],
+  ])('leaves out a site that is %s', async (_, further) => {
+    await app.call('suspend-site', ONE);
+    await further();
+    const ids = (body: { data: object }) => Object.keys(body.data).map(Number);
+    for (const call of ['sync', 'check']) expect(ids((await app.rest(`POST /sites/${call}`)).body)).toEqual([2, 3]);
+    expect(ids((await app.rest('POST /sites/check?exclude=2')).body)).toEqual([3]);
+    expect(ids((await app.rest('POST /sites/reconnect')).body)).toEqual([]);
+    expect(await app.call('sync-sites', {})).toMatchObject({ total_synced: 2, errors: [] });
+    expect(await app.call('reconnect-sites', {})).toMatchObject({ total_reconnected: 0, errors: [] });
+    expect(await app.call('run-updates', { dry_run: true })).toMatchObject({ errors: [] });
+    // One that is named may be visited.
+    expect(ids((await app.rest('POST /sites/check?include=1')).body)).toEqual([1]);
+  });
+});
+
+it('lifting the suspension of a site that its last check found silent tries the connection, and says why it is off', async () => {
+  site.faults = { offline: true };
+  app.clock.move(60_000);
+  await app.call('check-site', ONE);
+  await app.call('suspend-site', ONE);
+  const lifted = await app.rest('POST /sites/1/unsuspend');
+  expect([lifted.status, lifted.body.code]).toEqual([503, 'svc_reconnect_failed']);
+  expect(await status()).toBe('disconnected');
+  await app.call('suspend-site', ONE);
+  site.faults = {};
+  expect((await app.rest('POST /sites/1/unsuspend')).status).toBe(200);
+  expect(await status()).toBe('connected');
+});

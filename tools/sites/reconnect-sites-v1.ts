@@ -11,7 +11,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 const chosenSites = (ctx: Ctx, refs: readonly SiteRef[]) =>
   chooseSites(ctx, refs, {
-    whenEmpty: () => allSites(ctx, { status: 'disconnected' }),
+    whenEmpty: () => allSites(ctx, { status: 'disconnected', not_suspended: true }),
     failWhenNothingResolves: true,
   });
 

@@ -29,7 +29,7 @@ export default defineOperation({
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chooseSites(ctx, site_ids_or_domains, {
-      whenEmpty: () => allSites(ctx, { status: ['connected', 'disconnected'] }),
+      whenEmpty: () => allSites(ctx, { not_suspended: true }),
     });
     const answer = await answerOnSites(ctx, syncHandler, selection);
     if (answer.queued) return answer;

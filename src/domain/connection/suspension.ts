@@ -6,9 +6,12 @@ import type { Ctx } from '../context.js';
 import { type LoadedSite, siteCallError } from '../sites/load.js';
 import { reconnectSite } from './connection.js';
 
-/** Whether lifting the suspension leaves the site disconnected. */
-function isDisconnected({ disconnected, sync_error }: SiteRecord): boolean {
-  return disconnected > 0 || sync_error !== '';
+/** The last visit of the front page got no answer. */
+const SILENT = 2;
+
+/** Whether lifting the suspension leaves the site disconnected: the reasons are those of the status (`reasonOf`). */
+function isDisconnected({ disconnected, sync_error, unreached }: SiteRecord): boolean {
+  return disconnected > 0 || sync_error !== '' || unreached === SILENT;
 }
 
 /**

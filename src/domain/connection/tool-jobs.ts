@@ -48,7 +48,7 @@ const TOOLS: Record<ToolKind, Tool> = {
 
 /** Starts the tool on all sites except suspended ones, or returns the running job. Throws `no_website_found`. */
 export async function startTool(ctx: Ctx, kind: ToolKind) {
-  const sites = await allSites(ctx, { status: ['connected', 'disconnected'] });
+  const sites = await allSites(ctx, { not_suspended: true });
   if (sites.length === 0) {
     throw new ServiceError('no_website_found', 'No site matches.', {
       advice: 'Add a site, or unsuspend one.',

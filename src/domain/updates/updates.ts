@@ -229,12 +229,12 @@ export function siteError(site: Pick<SiteRow, 'id' | 'url' | 'name'>, error: Ser
 
 /** The meaning of "all sites" for update-all: a site without updates counts but is not contacted (operations §6). */
 export function sitesNotSuspended(ctx: Ctx): Promise<SiteRow[]> {
-  return allSites(ctx, { status: ['connected', 'disconnected'] });
+  return allSites(ctx, { not_suspended: true });
 }
 
 /** With those of which every update is quarantined: a run tells why it leaves them as they are. */
 export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
-  return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: 'or_quarantined' });
+  return allSites(ctx, { not_suspended: true, with_updates: 'or_quarantined' });
 }
 
 /** The outcome of an update of one site, and the job on which it continues. */

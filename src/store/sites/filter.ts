@@ -9,6 +9,8 @@ import type { SiteRow, SiteStatus } from './rows.js';
 
 export interface SiteFilter {
   status?: SiteStatus | readonly SiteStatus[] | undefined;
+  /** Only sites that are not suspended, whatever status they show: one disconnected meanwhile shows that instead. */
+  not_suspended?: true | undefined;
   /** Case-insensitive substring of name or URL; blank = no filter. */
   search?: string | undefined;
   /** A search also matches digits of ids (REST §3.2). */
@@ -131,6 +133,7 @@ export function sitePredicate(filter: SiteFilter): { where: string; args: Value[
   if (typeof filter.status === 'string') add('s.status = ?', filter.status);
   else if (filter.status !== undefined)
     add('s.status IN (SELECT value FROM json_each(?))', JSON.stringify(filter.status));
+  if (filter.not_suspended === true) add('s.suspended = 0');
   if (filter.client_id !== undefined) add('s.client_id = ?', filter.client_id);
   if (filter.tag_id !== undefined)
     add('EXISTS (SELECT 1 FROM site_tag t WHERE t.tag_id = ? AND t.site_id = s.id)', filter.tag_id);

@@ -95,18 +95,18 @@ export const sites: readonly Route[] = [
     work: syncHandler,
     params: { even_disconnected: true },
     done: 'were synchronised',
-    choose: (ctx, asked) => chooseByFilter(ctx, asked, { status: ['connected', 'disconnected'] }),
+    choose: (ctx, asked) => chooseByFilter(ctx, asked, { not_suspended: true }),
   }),
   multiSiteRoute({
     path: '/sites/reconnect',
     change: 'connections',
     summary: 'Reconnect sites',
-    description: 'Only disconnected sites; without filters, all of them.',
+    description: 'Only disconnected sites; without filters, all of them that are not suspended.',
     work: reconnectHandler,
     params: {},
     done: 'were reconnected',
     choose: async (ctx, asked) => {
-      const selection = await chooseByFilter(ctx, asked, { status: 'disconnected' });
+      const selection = await chooseByFilter(ctx, asked, { status: 'disconnected', not_suspended: true });
       return { ...selection, sites: selection.sites.filter(({ status }) => status === 'disconnected') };
     },
   }),
@@ -125,11 +125,12 @@ export const sites: readonly Route[] = [
     path: '/sites/check',
     change: 'refresh',
     summary: 'Check whether sites answer',
-    description: 'Visits each front page once. A site that does not answer is a result, not a failure.',
+    description:
+      'Visits each front page once. A site that does not answer is a result, not a failure. Without filters, all sites that are not suspended.',
     work: checkHandler,
     params: {},
     done: 'were checked',
-    choose: (ctx, asked) => chooseByFilter(ctx, asked),
+    choose: (ctx, asked) => chooseByFilter(ctx, asked, { not_suspended: true }),
     extra: ({ http_status, response_time_ms, reachable }: CheckResult) => ({
       http_code: http_status,
       response_time_ms,

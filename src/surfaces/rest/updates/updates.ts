@@ -91,7 +91,7 @@ const slugParam = once(() =>
 const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
 
 /** Sites that updates are applied to when none is named. */
-const OFFERED: SiteFilter = { status: ['connected', 'disconnected'], with_updates: 'or_quarantined' };
+const OFFERED: SiteFilter = { not_suspended: true, with_updates: 'or_quarantined' };
 
 /** Sites per page: the default returns the whole list for all but very large fleets. */
 const PAGE = { standard: 200, max: 500 };
