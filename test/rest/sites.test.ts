@@ -508,7 +508,7 @@ describe('plugins and themes', () => {
       status: 'connected',
     });
     expect(body.data.find((p: { is_child_agent: boolean }) => p.is_child_agent).slug).toContain('mainwp-child');
-    const active = await app.rest('GET /sites/1/plugins?status=active&per_page=2');
+    const active = await app.rest('GET /sites/1/plugins?status=active&page=1&per_page=2');
     expect(active.body.data).toHaveLength(2);
     expect(active.body.total).toBe(plugins().filter((p) => p.active).length);
     const needle = plugins()[0]?.name.toUpperCase() ?? '';
@@ -551,6 +551,26 @@ describe('plugins and themes', () => {
     app.fleet.site(0).faults = { offline: true };
     const offline = await app.rest('POST /sites/1/plugins/activate', { body: { slug: inactive } });
     expect([offline.status, offline.body.code]).toEqual([503, 'svc_site_offline']);
+    // It did not say that it has none of these.
+    for (const call of ['POST /sites/1/plugins/activate?slug=a/b.php', 'DELETE /sites/1/themes/delete?slug=zzz']) {
+      const { status, body } = await app.rest(call);
+      expect([status, body.code]).toEqual([503, 'svc_site_offline']);
+      expect(body.data.errors).toMatchObject([{ code: 'svc_site_offline' }]);
+    }
+  });
+
+  it('pages only where both the page and its length are given', async () => {
+    for (const kind of ['plugins', 'themes']) {
+      const whole = (await app.rest(`GET /sites/1/${kind}`)).body.data;
+      expect(whole.length).toBeGreaterThan(2);
+      for (const query of ['per_page=2', 'page=2']) {
+        const { body } = await app.rest(`GET /sites/1/${kind}?${query}`);
+        expect(body.data).toEqual(whole);
+        expect(body).not.toHaveProperty('page');
+      }
+      const second = (await app.rest(`GET /sites/1/${kind}?page=2&per_page=2`)).body;
+      expect(second).toMatchObject({ page: 2, per_page: 2, data: whole.slice(2, 4) });
+    }
   });
 
   it('switches and deletes themes', async () => {

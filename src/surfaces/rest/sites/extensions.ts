@@ -67,14 +67,16 @@ function listRoute(kind: Kind): Route {
   return siteRoute({
     on: `GET /sites/{id_or_domain}/${kind}s`,
     summary: `List the ${kind}s of a site`,
-    description: 'As of the last sync.',
+    description: 'As of the last sync. Paged only if both page and per_page are given.',
     params: () => ({ ...listFilters(), ...own }),
     example: { total: 1, data: [kind === 'plugin' ? examplePlugin : exampleTheme], site: exampleSite },
     returns: () => pagedOrWhole(z.array(kind === 'plugin' ? pluginShape() : themeShape())),
     async answer(ctx, found, asked) {
       const rows = await installedExtensions(ctx, found.id, kind);
       const entries = kind === 'plugin' ? mustUse(rows.map(pluginEntry), asked) : themeEntries(rows);
-      return paged(matching<Entry>(entries, asked), asked);
+      // Half a request for pages asks for none: the document pages these two lists only with both (REST §3.1).
+      const isPaged = asked.page !== undefined && asked.per_page !== undefined;
+      return paged(matching<Entry>(entries, asked), isPaged ? asked : {});
     },
   });
 }

@@ -95,7 +95,8 @@ async function outcomeOf(
   const after = await installedBySlug(ctx, target.site.id, kind);
   const failed = errors.map(({ slug, code, message }) => {
     const row = after.get(slug) ?? before.get(slug);
-    if (row === undefined) return { slug, code: 'not_installed', message };
+    // A site that gave no answer says nothing of what is installed on it.
+    if (row === undefined) return { slug, code: isRefusal(code) ? 'not_installed' : code, message };
     if (kind === 'theme' && isInUse(row)) return { slug, code: IN_USE, message: inUse(row, message) };
     return { slug, code: isRefusal(code) && (row.flags & PROTECTED) !== 0 ? 'protected_item' : code, message };
   });
