@@ -6,7 +6,6 @@ import { installedExtensions } from '../../../domain/sites/inventory.js';
 import { setTypeIgnored } from '../../../domain/updates/by-type.js';
 import { ignoredEntries, setIgnored } from '../../../domain/updates/ignored.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
-import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { ItemError } from '../parameter-errors.js';
@@ -44,8 +43,7 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
         return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url };
       }
       const { known, errors } = await split(ctx, site, type, named, ignore);
-      if (known.length === 0) throw noneKnown(type, errors, ignore);
-      await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
+      if (known.length > 0) await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
       return {
         message: `${known.length} of ${named.length} ${type} are ${verb} on this site.`,
         data: Object.fromEntries(known.map((slug) => [slug, 'success'])),
@@ -53,15 +51,6 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
         url: site.url,
       };
     },
-  });
-}
-
-function noneKnown(type: 'plugins' | 'themes', errors: readonly ItemError[], ignore: boolean): ServiceError {
-  const what = ignore ? 'installed on the site' : 'installed or ignored on the site';
-  return new ServiceError(`svc_rest_invalid_${type}_slugs`, `None of these ${type} is ${what}. Nothing was changed.`, {
-    field: 'slug',
-    advice: `Read the slugs with GET …/${type}, or ignored ones with GET /v2/updates/{site}/ignored.`,
-    data: { errors },
   });
 }
 
