@@ -191,6 +191,9 @@ describe('an audit', () => {
       data: { [String(ids[0])]: 'queued', [String(ids[1])]: 'queued', [String(ids[2])]: 'skipped' },
     });
     expect(reply.message).toContain('2 of 3');
+    expect(reply.already_queued).toEqual([]);
+    const again = (await app.rest('POST /perf-audit/audit', { body: { strategy: 'mobile', include: ids[0] } })).body;
+    expect(again).toMatchObject({ success: 1, data: { [String(ids[0])]: 'queued' }, already_queued: [ids[0]] });
     await Promise.all([runAudits(ctx()), runAudits(ctx())]);
     expect([google.asked.length, google.peak()]).toEqual([2, 1]);
 

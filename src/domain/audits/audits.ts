@@ -19,12 +19,20 @@ export function strategiesOf(choice: AuditStrategyChoice): readonly AuditStrateg
   return choice === 'both' ? STRATEGIES : [choice];
 }
 
-/** Queues audits of all supported sites, or of the named ones. `queued` includes sites that were already queued. */
+/**
+ * Queues audits of all supported sites, or of the named ones. `queued` includes the sites of `already_queued`, of which
+ * every audit that was asked for was queued before.
+ */
 export async function requestAudits(
   ctx: Ctx,
   filter: { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined },
   strategy: AuditStrategyChoice | undefined,
-): Promise<{ states: Record<number, 'queued' | 'skipped'>; queued: number; total: number }> {
+): Promise<{
+  states: Record<number, 'queued' | 'skipped'>;
+  queued: number;
+  already_queued: number[];
+  total: number;
+}> {
   const { settings } = await requireEngine(ctx);
   const excluded = new Set(filter.exclude ?? []);
   const include = filter.include === undefined || filter.include.length === 0 ? null : new Set(filter.include);
@@ -37,10 +45,14 @@ export async function requestAudits(
     const own = strategy ?? choices.get(site.id)?.strategy ?? settings.strategy;
     return strategiesOf(own).map((name) => ({ site_id: site.id, strategy: name }));
   });
-  for (let i = 0; i < wanted.length; i += AT_ONCE)
-    await ctx.store.audits.request(wanted.slice(i, i + AT_ONCE), ctx.clock.now());
+  const added = new Set<number>();
+  for (let i = 0; i < wanted.length; i += AT_ONCE) {
+    const some = await ctx.store.audits.request(wanted.slice(i, i + AT_ONCE), ctx.clock.now());
+    for (const id of some) added.add(id);
+  }
+  const already_queued = chosen.map(({ id }) => id).filter((id) => !added.has(id));
   const states = Object.fromEntries(sites.map((site) => [site.id, supported(site) ? 'queued' : 'skipped'] as const));
-  return { states, queued: chosen.length, total: sites.length };
+  return { states, queued: chosen.length, already_queued, total: sites.length };
 }
 
 /**

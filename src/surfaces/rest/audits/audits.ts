@@ -42,9 +42,11 @@ export const audits = ofModule(MODULE, [
     answer: async ({ strategy: wanted, ...filter }, ctx) => {
       // Refuses a filter that was sent but matches no site: it must not mean the whole fleet.
       const { errors } = await chooseByFilter(ctx, filter);
-      const { states, queued, total } = await requestAudits(ctx, filter, wanted);
+      const { states, queued, already_queued, total } = await requestAudits(ctx, filter, wanted);
       const unknown = errors.map(({ site_id, code, message }) => ({ site_id, code, message }));
-      return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states, errors: unknown };
+      const before = already_queued.length === 0 ? '' : ` ${already_queued.length} of them already were.`;
+      const message = `${queued} of ${total} sites are queued for an audit.${before}`;
+      return { message, total, data: states, already_queued, errors: unknown };
     },
   }),
   siteRoute({

@@ -98,6 +98,7 @@ export const auditsQueuedShape = once(() =>
     message: z.string(),
     total: int(),
     data: z.record(z.enum(['queued', 'skipped'])).describe('By site id.'),
+    already_queued: z.array(int()).describe('Ids of the sites that were already queued before this call.'),
   }),
 );
 
