@@ -173,7 +173,7 @@ describe('batch', () => {
     expect(body.delete[1]).toMatchObject({
       id: 0,
       success: 0,
-      error: { code: 'svc_rest_invalid_site_data', data: { field: 'id' } },
+      error: { code: 'svc_rest_invalid_site_id', data: { field: 'id' } },
     });
     // Groups run in a fixed order: synchronising comes before suspending.
     expect(body.sync).toEqual([{ id: 3, success: 1 }]);

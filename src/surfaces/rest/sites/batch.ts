@@ -259,10 +259,23 @@ function idOf(item: unknown): number {
 }
 
 async function siteOfItem(ctx: Ctx, reference: unknown): Promise<SiteRow> {
-  if (typeof reference === 'number' || typeof reference === 'string') return siteOf(ctx, String(reference), 'id');
+  if (typeof reference === 'number' || typeof reference === 'string') {
+    return siteOf(ctx, String(reference), 'id').catch((error: unknown) => {
+      throw unknownItem(error);
+    });
+  }
   throw new ServiceError('svc_rest_invalid_site_id', 'The item names no site.', {
     field: 'id',
     advice: 'Send the id of a site.',
+  });
+}
+
+/** The code of an item that names no site is that of ids, also where it is none (REST §3.6). */
+function unknownItem(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'svc_rest_invalid_site_data') return error;
+  return new ServiceError('svc_rest_invalid_site_id', error.message, {
+    field: 'id',
+    advice: 'Find the id with GET /v2/sites.',
   });
 }
 
