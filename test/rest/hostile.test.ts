@@ -148,7 +148,7 @@ it('no odd body of any row makes a fault', async () => {
       turn++;
       for (const type of typesInTurn()) {
         // Without filters these mean every site, which is a valid request.
-        if (!route.path.includes('{') && (body.trim() === '' || body === '[]')) continue;
+        if (!route.path.includes('{') && body.trim() === '') continue;
         const reply = await app.rest(`${method} ${path}`, { body, headers: { 'Content-Type': type } });
         if (reply.status === 500 || reply.body?.code === 'svc_internal_error')
           faults.push([route.key, body, type, reply.body]);

@@ -203,7 +203,7 @@ describe('bodies', () => {
     expect(await send('[1]')).toEqual([400, 'rest_invalid_param']);
     expect(await send('"x"')).toEqual([400, 'rest_invalid_param']);
     expect(await send('{}')).toEqual([400, 'empty_body']);
-    expect(await send('[]')).toEqual([400, 'empty_body']);
+    expect(await send('[]')).toEqual([400, 'rest_invalid_param']);
     expect(await send('<x/>', 'application/xml')).toEqual([415, 'invalid_content_type']);
     const polluted = await send('{"__proto__":{"notes":"x"},"constructor":1}');
     expect(polluted).toEqual([400, 'rest_invalid_param']);

@@ -61,8 +61,8 @@ function jsonObject(body: string): Record<string, unknown> {
     });
   }
   const { value } = json;
-  // PHP clients write an empty map as an empty list.
-  if (Array.isArray(value) && value.length === 0) return {};
+  // Not even an empty list passes for an object: it may be a list of sites that came out empty, and a call without
+  // parameters can mean every site.
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ServiceError('rest_invalid_param', 'The body is JSON, but not an object.', {
       field: 'body',
