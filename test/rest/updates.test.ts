@@ -221,6 +221,9 @@ describe('ignoring', () => {
     await app.rest('POST /updates/1/ignore/plugins');
     expect(await ofSite('type=wp,plugins')).toEqual({});
     expect((await app.rest('GET /updates/1/ignored')).body.ignored_types).toEqual(['wp', 'plugins']);
+    expect((await app.rest('GET /updates/1/ignored?type=wp')).body.data).toEqual({
+      wp: { platform: { Name: 'WordPress', ignored_versions: ['all_versions'] } },
+    });
     expect((await app.rest('GET /updates/2/ignored')).body.ignored_types).toEqual([]);
     expect((await app.rest('GET /sites/1')).body.data).toMatchObject({
       is_ignoreCoreUpdates: 1,

@@ -6,7 +6,8 @@ import type { Ctx } from '../../../domain/context.js';
 import { loadRecord } from '../../../domain/sites/sites.js';
 import { type AskedOffers, offersBySite } from '../../../domain/updates/by-site.js';
 import { REST_TYPES, type RestType } from '../../../domain/updates/by-type.js';
-import { ignoredEntries } from '../../../domain/updates/ignored.js';
+import { CORE_SLUG, ignoredEntries } from '../../../domain/updates/ignored.js';
+import type { IgnoredEntry } from '../../../store/sites/records.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { SiteOffer } from '../../../store/updates/by-site.js';
 import { ignoredView } from './site-records.js';
@@ -58,6 +59,18 @@ function translationOf(known: string | null): SnapshotTranslation | { type: null
   return known === null ? { type: null, languages: [] } : (JSON.parse(known) as SnapshotTranslation);
 }
 
+const CORE = REST_TYPES.indexOf('wp');
+
+async function ignoresCore(ctx: Ctx, site: SiteRow): Promise<boolean> {
+  return (await loadRecord(ctx, site.id)).ignore_core === 1;
+}
+
+/** The entries with that of a site which ignores every version of WordPress: such a site has it as a flag only. */
+function withCore(entries: readonly IgnoredEntry[]): IgnoredEntry[] {
+  const others = entries.filter(({ type }) => type !== CORE);
+  return [...others, { type: CORE, slug: CORE_SLUG, name: 'WordPress', version: '*' }];
+}
+
 /** `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; for the whole fleet, or as applied to one site. */
 export async function ignoredByType(
   ctx: Ctx,
@@ -65,7 +78,8 @@ export async function ignoredByType(
   types: readonly ('all' | 'wp' | 'plugins' | 'themes')[],
   search = '',
 ) {
-  const all = await ignoredEntries(ctx, site);
+  const listed = await ignoredEntries(ctx, site);
+  const all = site !== null && (await ignoresCore(ctx, site)) ? withCore(listed) : listed;
   const part = needle(search);
   const entries = all.filter(({ slug, name }) => fold(`${slug}\u001f${name}`).includes(part));
   const wanted = types.length === 0 || types.includes('all') ? (['plugins', 'themes', 'wp'] as const) : types;
