@@ -370,6 +370,22 @@ describe('a page of a size that the caller names', () => {
     expect(JSON.parse(textOf(result))).toEqual(answer);
   });
 
+  it.each(WAYS)('is the default where only the page is named, and nothing is missed: %s over %s', async (...way) => {
+    const driver = await connect(way, mcp.target);
+    const slugs: string[] = [];
+    let [page, total] = [0, 1];
+    while (page * 50 < total) {
+      page += 1;
+      const { structuredContent } = await driver.call('svc-list-updates-v1', { page });
+      const answer = structuredContent as { updates: { site_id: number; type: string; slug: string }[]; total: number };
+      expect(answer).toMatchObject({ page, per_page: 50 });
+      slugs.push(...answer.updates.map(({ site_id, type, slug }) => `${site_id} ${type} ${slug}`));
+      total = answer.total;
+    }
+    expect(new Set(slugs).size).toBe(total);
+    expect(slugs).toHaveLength(total);
+  });
+
   it('keeps every item when texts are too long, and cuts only those', async () => {
     const { app, core } = mcp;
     await app.db.run("UPDATE site_detail SET notes = ''");

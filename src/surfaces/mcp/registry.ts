@@ -267,7 +267,8 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     caller: Caller,
     textFrom = 0,
   ): Promise<CallToolResult> {
-    const sizeChosen = args.per_page !== undefined && args.per_page !== null;
+    // One who walks by page alone would miss what lies between pages of different sizes.
+    const sizeChosen = [args.per_page, args.page].some((each) => each !== undefined && each !== null);
     const fitted = await fitOutput(operation, args, output, caller, { sizeChosen, textFrom });
     const answered = {
       operation,
