@@ -188,8 +188,8 @@ describe('tasks', () => {
     const [ada, ben] = [await client('Ada'), await client('Ben')];
     const { id: bucket_id } = await bucket({ client_ids: [ada] });
     const cases: [object, string, string][] = [
-      [{ client_id: 99 }, 'svc_client_not_found', 'client_id'],
-      [{ site_ids: [98, 99] }, 'svc_site_not_found', 'site_ids[0]'],
+      [{ client_id: 99 }, 'svc_rest_invalid_client_id', 'client_id'],
+      [{ site_ids: [98, 99] }, 'svc_rest_invalid_site_id', 'site_ids[0]'],
       [{ bucket_id: 99 }, 'svc_time_tracker_bucket_not_found', 'bucket_id'],
       [{ client_id: ben, bucket_id }, 'svc_time_tracker_bucket_client_mismatch', 'bucket_id'],
       [{ bucket_id }, 'svc_time_tracker_bucket_client_mismatch', 'bucket_id'],
@@ -398,7 +398,7 @@ describe('buckets', () => {
       code: 'rest_invalid_param',
     });
     expect(await refused('POST /time-tracker/buckets/add', { title: 'x', hours: 1, client_ids: [99] })).toMatchObject({
-      code: 'svc_client_not_found',
+      code: 'svc_rest_invalid_client_id',
     });
   });
 

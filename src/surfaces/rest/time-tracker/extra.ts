@@ -9,7 +9,7 @@ import { clientOf, clientPath } from '../clients/path.js';
 import { ofModule, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { bucketShape, deletedShape, timeSettingsShape } from '../schemas/time-tracker.js';
-import { bucketPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
+import { bucketPath, DIGITS, inRestWords, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
 
 export const timeTrackerExtra = ofModule(MODULE, [
   route({
@@ -37,7 +37,10 @@ export const timeTrackerExtra = ofModule(MODULE, [
         hours: bucketFields().hours,
       }),
     returns: () => writtenOf(bucketShape()),
-    answer: async (input, ctx) => ({ message: 'The bucket was added.', data: await addBucket(ctx, input) }),
+    answer: async (input, ctx) => ({
+      message: 'The bucket was added.',
+      data: await inRestWords(addBucket(ctx, input)),
+    }),
   }),
   route({
     on: 'PUT|PATCH /time-tracker/buckets/{bucket_id}/edit',
@@ -49,7 +52,7 @@ export const timeTrackerExtra = ofModule(MODULE, [
     returns: () => writtenOf(bucketShape()),
     answer: async ({ bucket_id, ...change }, ctx) => ({
       message: 'The bucket was changed.',
-      data: await changeBucket(ctx, bucket_id, change),
+      data: await inRestWords(changeBucket(ctx, bucket_id, change)),
     }),
   }),
   route({

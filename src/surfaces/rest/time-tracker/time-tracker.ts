@@ -11,6 +11,7 @@ import { timeSettings } from '../../../domain/time-tracker/settings.js';
 import { addTask, changeTask, getTask, listTasksOfDays } from '../../../domain/time-tracker/tasks.js';
 import { stepTimer, type TimerStep } from '../../../domain/time-tracker/timer.js';
 import { taskView } from '../../../domain/time-tracker/views.js';
+import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import { clientOf, clientPath } from '../clients/path.js';
 import { cleared, csv, day, flag, ids, int, paging, sitePath, text } from '../params.js';
@@ -54,6 +55,27 @@ async function tasksAnswer(ctx: Ctx, params: z.output<ReturnType<typeof listPara
   const at = { page, perPage: per_page, order, orderby };
   const { items, summary, ...paged } = await listTasksOfDays(ctx, filter, { dtsstart, dtsstop }, at);
   return { ...paged, data: items, summary };
+}
+
+const REST_CODES: Readonly<Record<string, 'svc_rest_invalid_client_id' | 'svc_rest_invalid_site_id'>> = {
+  svc_client_not_found: 'svc_rest_invalid_client_id',
+  svc_site_not_found: 'svc_rest_invalid_site_id',
+};
+
+/** A client or site that a change names and that there is not, with the code of REST (§2.3). */
+export async function inRestWords<T>(change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } catch (error) {
+    const code = error instanceof ServiceError ? REST_CODES[error.code] : undefined;
+    if (code === undefined || !(error instanceof ServiceError)) throw error;
+    const { message, field, advice, data } = error;
+    throw new ServiceError(code, message, {
+      data,
+      ...(field === undefined ? {} : { field }),
+      ...(advice === undefined ? {} : { advice }),
+    });
+  }
 }
 
 function timerRow(step: TimerStep, summary: string, message: string): Route {
@@ -109,7 +131,7 @@ export const time = ofModule(MODULE, [
       }),
     returns: () => writtenOf(taskShape()),
     answer: async ({ start, ...input }, ctx) => {
-      const added = await addTask(ctx, input);
+      const added = await inRestWords(addTask(ctx, input));
       const task = start ? await stepTimer(ctx, added.id, 'start') : added;
       return {
         message: start ? 'The task was added and its timer is running.' : 'The task was added.',
@@ -133,7 +155,7 @@ export const time = ofModule(MODULE, [
       }),
     returns: () => writtenOf(taskShape()),
     answer: async ({ task_id, ...change }, ctx) => {
-      const task = await changeTask(ctx, task_id, change);
+      const task = await inRestWords(changeTask(ctx, task_id, change));
       return { message: 'The task was changed.', data: await taskView(ctx, task) };
     },
   }),
