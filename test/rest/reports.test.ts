@@ -75,14 +75,6 @@ const DATA: Record<Segment, { seed: () => Promise<unknown>; rows?: object[]; cou
     },
     rows: [
       {
-        action: 'deactivated',
-        name: 'Beta Widget',
-        author: 'ada',
-        date: '2026-11-10',
-        time: '07:00:00',
-        at: '2026-11-10T07:00:00Z',
-      },
-      {
         action: 'updated',
         name: 'seo/seo.php',
         slug: 'seo/seo.php',
@@ -90,6 +82,14 @@ const DATA: Record<Segment, { seed: () => Promise<unknown>; rows?: object[]; cou
         old_version: '1.9',
         current_version: '2.0',
         utime: at('2026-11-10T08:00:00Z') / 1000,
+      },
+      {
+        action: 'deactivated',
+        name: 'Beta Widget',
+        author: 'ada',
+        date: '2026-11-10',
+        time: '07:00:00',
+        at: '2026-11-10T07:00:00Z',
       },
     ],
     counts: {

@@ -76,12 +76,14 @@ function listMarkup(items: readonly Readonly<Record<string, Scalar>>[]): string 
   return String(html`<ul>${items.map((item) => html`<li>${line(item)}</li>`)}</ul>`);
 }
 
-/** Typed values under plain keys. */
+/** Typed values under plain keys; rows of all actions, newest first, and after them those without a time. */
 export function normalData(report: Report) {
   const { sections, values } = report.findings;
   const { time_zone } = report.meta;
+  const rows = sections.flatMap((section) => section.rows.map((row) => ({ section, row })));
+  rows.sort((one, other) => (other.row.at ?? 0) - (one.row.at ?? 0));
   return {
-    rows: sections.flatMap((section) => section.rows.map((row) => normalRow(section, row, time_zone))),
+    rows: rows.map(({ section, row }) => normalRow(section, row, time_zone)),
     counts: Object.fromEntries(sections.map(({ name, count }) => [name, count])),
     values: Object.fromEntries(values.map(({ key, value }) => [key, value])),
   };
