@@ -92,7 +92,8 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
   for (const client of CLIENTS) clients.push((await addClient(ctx, client)).id);
   const tags: number[] = [];
   for (const tag of TAGS) tags.push((await addTag(ctx, tag)).id);
-  for (const cost of COSTS) await addCost(ctx, costOf(cost, tags, clients, ctx.clock.now()));
+  if (ctx.config.modules.includes('cost-tracker'))
+    for (const cost of COSTS) await addCost(ctx, costOf(cost, tags, clients, ctx.clock.now()));
   await editMonitorDefaults(ctx, { active: 1, interval: FIVE_MINUTES });
   const now = ctx.clock.now();
   const history = await replayPast(ctx, now);

@@ -170,4 +170,10 @@ describe('sitefleet demo', () => {
     });
     expect(refused).toMatchObject({ updated: [], errors: [{ slug, code: 'svc_version_quarantined' }] });
   });
+
+  it('starts without its optional modules', async () => {
+    const { said: plain } = await programs.demo(3, { SITEFLEET_MODULES: 'none' });
+    const reply = await fetch(`${plain.v2}/sites`, { headers: { authorization: `Bearer ${plain.api_key}` } });
+    expect(await reply.json()).toMatchObject({ success: 1 });
+  });
 });

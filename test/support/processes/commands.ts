@@ -48,7 +48,7 @@ export interface Commands {
   /** `serve --json`, by default on a free port. */
   serve(env: Readonly<Record<string, string>>, before?: readonly string[], port?: number): Promise<Started<Served>>;
   /** `demo --json`, on a free port. */
-  demo(sites: number): Promise<Started<DemoSaid>>;
+  demo(sites: number, env?: Readonly<Record<string, string>>): Promise<Started<DemoSaid>>;
   /** Simulated sites; they end when their stdin is closed. */
   fleet(options: object): Promise<Started<FleetSaid>>;
   /** Any command, until it exits. */
@@ -99,9 +99,10 @@ export async function commands(programs: string | Promise<string> = bundledProgr
     folder,
     serve: (env, before = [], port = 0) =>
       start<Served>([...before, join(folder, 'cli.js'), 'serve', '--port', String(port), '--json'], env),
-    demo: (sites) =>
+    demo: (sites, env = {}) =>
       start<DemoSaid>([join(folder, 'cli.js'), 'demo', '--sites', String(sites), '--port', '0', '--json'], {
         SITEFLEET_LOG_LEVEL: 'warn',
+        ...env,
       }),
     fleet: (options) => start<FleetSaid>([join(folder, 'fleet.js'), JSON.stringify(options)], {}),
     async run(env, args, stdin = '') {
