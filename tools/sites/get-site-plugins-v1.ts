@@ -16,7 +16,7 @@ export default defineOperation({
     z.object({
       site_id_or_domain: siteRef(),
       status: z.enum(['all', 'active', 'inactive']).default('all').describe('Plugins in this state.'),
-      has_update: bool().optional().describe('Only with (true) or without (false) an update.'),
+      has_update: bool().optional().describe('true: only those with an update.'),
     }),
 
   output: () =>
@@ -31,7 +31,7 @@ export default defineOperation({
     const plugins = items.filter(
       (item) =>
         (status === 'all' || item.active === (status === 'active')) &&
-        (has_update === undefined || has_update === (item.update_version !== null)),
+        (has_update !== true || item.update_version !== null),
     );
     return { site_id: site.id, site_url: site.url, plugins, total: plugins.length };
   },

@@ -20,6 +20,7 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
   const wanted = requireSlugs(slugs);
   const rows = await installedBySlug(ctx, target.site.id, kind);
   const refusals = wanted.map((slug) => ({ slug, error: whyNotDeleted(rows.get(slug), kind, exactOf(rows, slug)) }));
+  const left = refusals.flatMap(({ slug, error }) => (error === null ? [] : [slug]));
   const found = refusals.flatMap(({ slug, error }) => (error === null ? (rows.get(slug) ?? []) : []));
   return {
     dry_run: true,
@@ -30,9 +31,12 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
     errors: refusals.flatMap(({ slug, error }) =>
       error === null ? [] : [{ slug, code: error.code, message: error.message }],
     ),
-    warnings: found.flatMap(({ slug, active }) =>
-      active === 1 ? [`${slug} is active and will be deactivated first.`] : [],
-    ),
+    warnings: [
+      ...found.flatMap(({ slug, active }) =>
+        active === 1 ? [`${slug} is active and will be deactivated first.`] : [],
+      ),
+      ...(left.length > 0 ? [`Left as they are: ${namesOf(left, left.length, kind)}.`] : []),
+    ],
   };
 }
 
@@ -41,12 +45,7 @@ const MOST_NAMED = 12;
 
 /** What a person is asked before it. */
 export function deletionQuestion(
-  {
-    site_url = '',
-    would_affect: items = [],
-    errors = [],
-    warnings = [],
-  }: z.output<ReturnType<typeof deletedExtensions>>,
+  { site_url = '', would_affect: items = [], warnings = [] }: z.output<ReturnType<typeof deletedExtensions>>,
   kind: ExtensionKind,
 ): Question {
   const names = namesOf(
@@ -56,16 +55,7 @@ export function deletionQuestion(
     MOST_NAMED,
   );
   return {
-    text: sentences(
-      `Delete ${names} from ${siteAddress(site_url)}? This cannot be undone.`,
-      ...warnings,
-      errors.length > 0 &&
-        `Left as they are: ${namesOf(
-          errors.map(({ slug }) => slug),
-          errors.length,
-          kind,
-        )}.`,
-    ),
+    text: sentences(`Delete ${names} from ${siteAddress(site_url)}? This cannot be undone.`, ...warnings),
   };
 }
 
