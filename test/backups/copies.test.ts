@@ -1,7 +1,7 @@
 /** What a page in a copy of a site can reach on this machine: nothing but its own folder and its own database. */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SiteCopies, SiteCopy } from '../../src/outbound/copies/copies.js';
@@ -72,6 +72,19 @@ function confined(container: string[] | null) {
       body: 'example.com /shop/?p=p1.php on b',
       errors: [],
     });
+  });
+
+  it('reaches no server of this machine, neither by port nor by path', async () => {
+    const path = join(folder, 'other-server');
+    const other = createServer((socket) => socket.end('reached'));
+    await new Promise<void>((resolve) => other.listen(path, resolve));
+    chmodSync(path, 0o777);
+    const { port } = listener.address() as AddressInfo;
+    const ways = [`tcp://127.0.0.1:${port}`, `unix://${path}`].map((url) => `@stream_socket_client('${url}')`);
+    expect(await json(`array_map( fn( $s ) => $s && stream_get_contents( $s ), array( ${ways.join(', ')} ) )`)).toEqual(
+      [false, false],
+    );
+    other.close();
   });
 
   it('opens no files outside of its folder, and starts no programs', async () => {

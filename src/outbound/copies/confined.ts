@@ -1,6 +1,6 @@
 /**
- * Starts the programs of a restored copy, confined: as a user without rights, in a network of its own where the machine
- * allows it, and so that they end with this process, however it ends.
+ * Starts the programs of a restored copy, confined: as a user without rights, with a network and a root of its own where
+ * the machine allows it, and so that they end with this process, however it ends.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,7 +14,34 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 export const USER: { uid?: number; gid?: number } = process.getuid?.() === 0 ? NOBODY : {};
 
 /** A network and processes of its own; whatever is left of them ends with the first. */
-const APART = ['unshare', '--user', '--map-current-user', '--net', '--pid', '--fork', '--kill-child'];
+const APART = ['--user', '--net', '--pid', '--fork', '--kill-child'];
+
+/**
+ * A root of its own, with the system's programs, the paths that `$1` lists by lines, and the current folder: a network of its own
+ * does not keep a program from the sockets of other servers, which have paths, such as that of D-Bus. What is mounted here is
+ * seen by nobody else, and the program runs without the rights that this takes.
+ */
+const ROOT = `set -e
+root=/tmp here=$PWD shown=$1 uid=$2 gid=$3
+shift 3
+mount -t tmpfs -o mode=755 tmpfs $root
+show() {
+  [ -e "$root$1" ] || { mkdir -p "$root$1" && mount --rbind "$1" "$root$1"; }
+}
+for part in /bin /sbin /lib /lib32 /lib64 /libx32 /usr /etc /opt; do
+  if [ -L "$part" ]; then cp -P "$part" "$root$part"; elif [ -d "$part" ]; then show "$part"; fi
+done
+printf '%s' "$shown" | while read -r part; do show "$part"; done
+mkdir -p -m 1777 $root/tmp
+mkdir -p $root/dev $root/proc $root/old "$root$here"
+for name in null zero full random urandom; do : >$root/dev/$name; mount --bind /dev/$name $root/dev/$name; done
+ln -s /proc/self/fd $root/dev/fd
+mount -t proc proc $root/proc 2>/dev/null || mount --rbind /proc $root/proc
+mount --no-canonicalize --bind . "$root$here"
+pivot_root $root $root/old
+cd "$here"
+umount -l /old
+exec unshare --user --map-user="$uid" --map-group="$gid" "$@"`;
 
 /**
  * The shell's child waits until the other end of file 3 is closed, which the kernel does when this process ends, and then kills
@@ -58,16 +85,29 @@ export class Programs {
   readonly #running = new Set<Started>();
   #apart: readonly string[] = [];
 
-  constructor(readonly folder: string) {
+  /** @param shown absolute paths beside the system's own programs that those started here need */
+  constructor(
+    readonly folder: string,
+    readonly shown: readonly string[] = [],
+  ) {
     this.#env = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin', HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8' };
   }
 
   /** Finds out whether the machine can confine them. */
   async confine(): Promise<'none' | 'open'> {
-    this.#apart = APART;
+    const ids = [USER.uid ?? process.getuid?.() ?? 0, USER.gid ?? process.getgid?.() ?? 0].map(String);
+    const shown = this.shown.map((path) => `${path}\n`).join('');
+    const hidden = ['unshare', '--map-root-user', '--mount', ...APART, 'sh', '-c', ROOT, 'sh', shown, ...ids];
+    if (await this.#runsIn(hidden)) return 'none';
+    // Better than nothing, but other servers of this machine may be reached.
+    if (!(await this.#runsIn(['unshare', '--map-current-user', ...APART]))) this.#apart = [];
+    return 'open';
+  }
+
+  async #runsIn(apart: readonly string[]): Promise<boolean> {
+    this.#apart = apart;
     const { code } = await this.run(['true'], {}).catch(() => ({ code: 1 }));
-    if (code !== 0) this.#apart = [];
-    return code === 0 ? 'none' : 'open';
+    return code === 0;
   }
 
   protected prefix(env: Record<string, string>, limits: readonly [string, string]): Prefix {

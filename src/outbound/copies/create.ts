@@ -1,6 +1,6 @@
 /** Makes copies of sites in a folder of this machine: with a PHP and a MariaDB of it, or of a container, or else in WordPress Playground. */
 
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Slots } from '../../runtime/slots.js';
 import { configText } from './config-text.js';
 import { Programs } from './confined.js';
@@ -55,7 +55,7 @@ export function createCopies({ folder, programs, playground, container }: Copies
     async open(bytes, signal) {
       for (const left of await sweepFolders(folder)) if (container !== null) await removeContainer(container, left);
       const found = await find();
-      return prepare({ folder, container }, bytes, async ({ programs, ...parts }) => {
+      return prepare({ folder, container, shown: pathsOf(found) }, bytes, async ({ programs, ...parts }) => {
         const runtime = await runtimeIn(programs, found, signal);
         return new Copy({ ...parts, runtime });
       });
@@ -72,6 +72,26 @@ type Found =
   | { means: 'container' }
   | { means: 'machine'; paths: CopyPrograms }
   | { means: 'playground'; package_folder: string };
+
+/** What its programs need of this machine. */
+function pathsOf(found: Found): string[] {
+  if (found.means === 'container') return [];
+  return found.means === 'machine'
+    ? Object.values(found.paths).map(installationOf)
+    : ofPlayground(found.package_folder);
+}
+
+/** With the packages that it may depend on. */
+function ofPlayground(folder: string): string[] {
+  const [packages = folder] = /^.*?\/node_modules(?=\/|$)/.exec(folder) ?? [];
+  return [packages, installationOf(process.execPath)];
+}
+
+/** The folder with a program and its libraries: that above `bin`. */
+function installationOf(program: string): string {
+  const folder = dirname(program);
+  return /^s?bin$/.test(basename(folder)) && dirname(folder) !== '/' ? dirname(folder) : folder;
+}
 
 async function runtimeIn(programs: Programs, found: Found, signal: AbortSignal): Promise<CopyRuntime> {
   switch (found.means) {
@@ -131,12 +151,12 @@ interface Prepared {
 
 /** Makes a folder for a copy and something in it, which removes the folder; where this fails, it is removed. @throws CopyUnavailable */
 async function prepare<T>(
-  { folder: parent, container }: Pick<CopiesParts, 'folder' | 'container'>,
+  { folder: parent, container, shown }: Pick<CopiesParts, 'folder' | 'container'> & { shown: readonly string[] },
   bytes: number,
   make: (prepared: Prepared) => Promise<T>,
 ): Promise<T> {
   const folder = await makeFolder(parent, bytes);
-  const programs = container === null ? new Programs(folder) : new ContainerPrograms(folder, container);
+  const programs = container === null ? new Programs(folder, shown) : new ContainerPrograms(folder, container);
   const room = new Room(folder, () => programs.endAll());
   const close = async () => {
     room.close();
@@ -184,7 +204,8 @@ export async function lookForMeans(parts: CopiesParts, signal: AbortSignal): Pro
   try {
     needSystem();
     if (container === null && instead === null && found.php === undefined) return means;
-    return await prepare(parts, 0, async ({ programs: running, network, close }) => {
+    const shown = instead === null ? Object.values(found).map(installationOf) : ofPlayground(instead);
+    return await prepare({ ...parts, shown }, 0, async ({ programs: running, network, close }) => {
       const php = (await versionIn(running)) ?? null;
       await close();
       return { ...means, php, network };
