@@ -23,7 +23,10 @@ export const CHANGE_KINDS = {
 export type ChangeKind = keyof typeof CHANGE_KINDS;
 export const CHANGE_KIND_NAMES = Object.keys(CHANGE_KINDS) as [ChangeKind, ...ChangeKind[]];
 
-/** A change of a kind; without sites, these follow from the input. `planned`: those of the plan, which are not all. */
+/**
+ * A change of a kind; without sites, these follow from the input. `planned`: the input names something that has the sites,
+ * and the call finds them by its `covers`; they may be all.
+ */
 export interface Change {
   kind: ChangeKind;
   sites?: number | 'all' | 'planned';

@@ -34,7 +34,12 @@ export interface AskedChange {
   change: ChangeOf;
   /** What would be done; undefined if that is not known beforehand. */
   plan(): Promise<unknown>;
+  /** The sites of a change of `planned` ones. */
+  covers?: (() => Promise<CoveredSites>) | undefined;
 }
+
+/** Ids of sites; or all, if nothing narrows the call to some of them. */
+export type CoveredSites = readonly number[] | 'all';
 
 /** What a person said to a request for approval, as the program says that put it to them. */
 export interface AnsweredRequest {

@@ -6,7 +6,7 @@ import { type ChangeOf, needsApproval } from '../../schemas/approval.js';
 import { z } from '../../schemas/zod.js';
 import type { IdempotencyKey } from '../domain/access/idempotency.js';
 import type { Question } from '../domain/common/question.js';
-import type { AnswerToRequest, Ctx } from '../domain/context.js';
+import type { AnswerToRequest, CoveredSites, Ctx } from '../domain/context.js';
 import type { Actor, Right } from '../runtime/actor.js';
 import type { Toolset } from '../runtime/config/types.js';
 import { ServiceError } from '../runtime/errors.js';
@@ -55,6 +55,8 @@ interface Changes<I extends AnyObject> {
   change: ChangeOf;
   /** What would be done, for the person who is to approve it; default: its preview, or a dry run if it has `dry_run`. */
   plan?: (input: z.output<I>, ctx: Ctx) => Promise<unknown>;
+  /** Of a change of `planned` sites: which these are. Contacts no site. */
+  covers?: (input: z.output<I>, ctx: Ctx) => Promise<CoveredSites>;
 }
 
 export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
@@ -172,7 +174,9 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     const { title, change } = definition;
     const called = { ...parsed, dry_run: false, ...(definition.effect === 'destroy' && { confirm: true }) };
     const plan = async () => (definition.plan === undefined ? answer : definition.plan(called, ctx));
-    return serialize({ ...answer, needs_approval: await ctx.foretell(ctx, { title, input: called, change, plan }) });
+    const covers = coversOf(definition, called, ctx);
+    const asked = { title, input: called, change, plan, covers };
+    return serialize({ ...answer, needs_approval: await ctx.foretell(ctx, asked) });
   };
   return {
     id: definition.id,
@@ -218,7 +222,8 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
       if (definition.effect === 'read') return serialize(await handle());
       const { title, change } = definition;
       const plan = () => planOf(definition, parsed, ctx);
-      const answer = await ctx.change(ctx, { title, input: parsed, change, plan }, handle);
+      const covers = coversOf(definition, parsed, ctx);
+      const answer = await ctx.change(ctx, { title, input: parsed, change, plan, covers }, handle);
       const isPreview = (parsed as { dry_run?: boolean }).dry_run === true;
       return isPreview ? previewed(parsed, ctx, answer) : serialize(answer);
     },
@@ -235,6 +240,10 @@ async function planOf<I extends AnyObject, O extends AnyObject>(
   if (plan !== undefined) return plan(input, ctx);
   if (preview !== undefined) return preview(input, ctx);
   return (input as { dry_run?: boolean }).dry_run === undefined ? undefined : handle({ ...input, dry_run: true }, ctx);
+}
+
+function coversOf<I extends AnyObject>({ covers }: Changes<I>, input: z.output<I>, ctx: Ctx) {
+  return covers === undefined ? undefined : () => covers(input, ctx);
 }
 
 const PREVIEW_FIRST = 'Preview with dry_run, then confirm.';

@@ -1,7 +1,7 @@
 import { dryRun, queuedFields, token } from '../../schemas/common.js';
 import { appliedEntry, runOutcome, updatePreview } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { retryRun } from '../../src/domain/updates/runs/retry.js';
+import { retryRun, sitesOfRetry } from '../../src/domain/updates/runs/retry.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -11,6 +11,7 @@ export default defineOperation({
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   effect: 'write',
   change: { kind: 'updates', sites: 'planned' },
+  covers: ({ run_id }, ctx) => sitesOfRetry(ctx, run_id),
   idempotent: false,
   replaces: true,
   multi: true,

@@ -1,7 +1,7 @@
 import { confirmation } from '../../schemas/common.js';
 import { ROLLOUT_ACTIONS, rolloutId, rolloutShape } from '../../schemas/rollout.js';
 import { z } from '../../schemas/zod.js';
-import { controlRollout, previewControl } from '../../src/domain/updates/rollouts/control.js';
+import { controlRollout, previewControl, sitesOfRollout } from '../../src/domain/updates/rollouts/control.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -12,6 +12,7 @@ export default defineOperation({
   // Stopping needs no approval.
   change: ({ action }: { action: string }) =>
     action === 'pause' || action === 'abort' ? [] : [{ kind: 'rollouts', sites: 'planned' }],
+  covers: ({ rollout_id }, ctx) => sitesOfRollout(ctx, rollout_id),
   idempotent: false,
 
   input: () =>

@@ -2,7 +2,13 @@ import { confirmation, token } from '../../schemas/common.js';
 import { startShape } from '../../schemas/rollout.js';
 import { z } from '../../schemas/zod.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
-import { plannedStart, previewStart, STARTING, startRollout } from '../../src/domain/updates/rollouts/start.js';
+import {
+  plannedStart,
+  previewStart,
+  STARTING,
+  sitesOfPlan,
+  startRollout,
+} from '../../src/domain/updates/rollouts/start.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -12,6 +18,7 @@ export default defineOperation({
   effect: 'destroy',
   change: STARTING,
   plan: ({ plan_id, digest }, ctx) => plannedStart(ctx, { plan_id, digest }),
+  covers: ({ plan_id }, ctx) => sitesOfPlan(ctx, plan_id),
   idempotent: false,
 
   input: () =>

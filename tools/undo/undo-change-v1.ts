@@ -3,6 +3,7 @@ import { siteWord } from '../../schemas/site-text.js';
 import { changesByUndo, undoAnswer, undoInput } from '../../schemas/undo.js';
 import { z } from '../../schemas/zod.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
+import { sitesOfUndo } from '../../src/domain/undo/select.js';
 import { previewUndo, requireUndo, undoChanges } from '../../src/domain/undo/undo.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -14,6 +15,7 @@ export default defineOperation({
   instructions: 'Show the user a dry_run, then send its digest with confirm.',
   effect: 'destroy',
   change: changesByUndo,
+  covers: (input, ctx) => sitesOfUndo(ctx, input),
   idempotent: true,
   multi: true,
   reversible: true,

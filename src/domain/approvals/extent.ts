@@ -3,7 +3,7 @@
 import type { Change, ChangeKind } from '../../../schemas/approval.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import type { Ctx } from '../context.js';
+import type { AskedChange, Ctx } from '../context.js';
 import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import type { Extent } from './rules.js';
 
@@ -16,6 +16,9 @@ const ON_SITES: ReadonlySet<ChangeKind> = new Set([
   'disconnections',
   'content',
 ]);
+
+/** Kinds that nothing but a connected site can be the object of. */
+const ON_CONNECTED: ReadonlySet<ChangeKind> = new Set(['updates', 'rollouts', 'installs', 'disconnections', 'content']);
 
 /** What of an input names sites, in operations and in routes. */
 interface Naming {
@@ -65,32 +68,53 @@ async function lowestOf(ctx: Ctx, ref: SiteRef, isRoute: boolean): Promise<SiteR
   }
 }
 
-/** @param plan what would be done, undefined if that is not known */
-export function extentOf(ctx: Ctx, change: Change, { sites }: Named, plan: unknown): Extent {
+interface ExtentOf extends Named, Pick<AskedChange, 'covers'> {
+  /** What would be done, undefined if that is not known. */
+  plan: unknown;
+}
+
+export function extentOf(ctx: Ctx, change: Change, { sites, covers, plan }: ExtentOf): Extent {
   const { would_affect, sites: listed, unguarded_sites, total, data } = (plan ?? {}) as Plan;
   const planned = typeof listed === 'number' ? listed : undefined;
   const told = would_affect?.sites ?? planned ?? (data === undefined ? undefined : total);
   const counted = typeof told === 'number' ? told : sites?.length;
   const whole = change.sites === 'all';
-  const covers = async (number: number) => {
-    const fleet = await ctx.store.sites.count({});
-    return fleet > 1 && number >= fleet;
-  };
   const count = typeof change.sites === 'number' ? change.sites : counted;
   return {
     sites: whole ? null : (count ?? (ON_SITES.has(change.kind) ? null : 0)),
     async all() {
       if (whole) return true;
-      if (change.existing !== undefined) return covers(change.existing);
+      if (change.existing !== undefined) return isWholeFleet(ctx, change.existing);
       // Named or not: what covers each site covers all.
-      if (sites === null) return change.sites === undefined && told !== undefined;
-      return covers(sites.length);
+      if (sites !== null) return coversFleet(ctx, change.kind, ids(sites));
+      if (change.sites !== 'planned') return change.sites === undefined && told !== undefined;
+      const covered = covers === undefined ? 'all' : await covers();
+      return covered === 'all' || coversFleet(ctx, change.kind, covered);
     },
     async unguarded() {
       if (ctx.config.safe_updates === 'off') return sites === null || sites.length > 0;
       const bare = would_affect?.unguarded_sites ?? unguarded_sites;
       if (typeof bare === 'number') return bare > 0;
-      return sites === null || (await ctx.store.approvals.unguarded(sites.map(({ id }) => id))) > 0;
+      return sites === null || (await ctx.store.approvals.unguarded(ids(sites))) > 0;
     },
   };
+}
+
+const ids = (sites: readonly SiteRow[]) => sites.map(({ id }) => id);
+
+/** Whether as many sites are all there are. Of a fleet of one site, that site is named for itself. */
+async function isWholeFleet(ctx: Ctx, number: number): Promise<boolean> {
+  const fleet = await ctx.store.sites.count({});
+  return fleet > 1 && number >= fleet;
+}
+
+/**
+ * Whether no site is missing on which such a change could do anything: leaving out only the others must not make less of
+ * the call.
+ */
+async function coversFleet(ctx: Ctx, kind: ChangeKind, covered: readonly number[]): Promise<boolean> {
+  const { sites } = ctx.store;
+  const coversAll = async (status?: 'connected') =>
+    (await sites.count({ status })) > 1 && (await sites.count({ status, exclude: covered })) === 0;
+  return (await coversAll()) || (ON_CONNECTED.has(kind) && coversAll('connected'));
 }

@@ -136,7 +136,7 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<Needed | null> {
   const judged = strictestFirst(
     await Promise.all(
       changes.map(async (one) => {
-        const extent = extentOf(ctx, one, named, counting);
+        const extent = extentOf(ctx, one, { ...named, covers: call.covers, plan: counting });
         const judgement = await judgementOf(rules, one.kind, extent, actor.via);
         return { kind: one.kind, sites: extent.sites, ...judgement };
       }),

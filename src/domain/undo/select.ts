@@ -151,6 +151,12 @@ async function noEntry(ctx: Ctx, id: number): Promise<ServiceError> {
   });
 }
 
+/** The ids of the sites on which something is undone. Throws as `select`. */
+export async function sitesOfUndo(ctx: Ctx, choice: UndoChoice): Promise<number[]> {
+  const { changes } = await changesOf(ctx, await select(ctx, choice));
+  return [...new Set(changes.flatMap(({ site_id }) => site_id ?? []))];
+}
+
 /** What is meant. */
 export interface Meant extends Expanded {
   /** The suspensions of sites, and their ends, that followed those of their client: undone with it, so not among the changes. */

@@ -45,7 +45,8 @@ export function routeCall(route: Route): Callable<RouteInput, Performed> {
       const work = async () => {
         if (change === null) return answer();
         const input = route.recorded(params);
-        const done = await ctx.change(ctx, { title: route.summary, input, change, plan }, answer);
+        const covers = coversOf(ctx, route, params);
+        const done = await ctx.change(ctx, { title: route.summary, input, change, plan, covers }, answer);
         return isPreview(params) ? { ...done, needs_approval: await approvalAhead(ctx, route, params, done) } : done;
       };
       if (idempotency === undefined) return { answer: await work(), replayed: false };
@@ -64,5 +65,10 @@ async function approvalAhead(ctx: Ctx, route: Route, params: { dry_run: true }, 
   const { change, summary: title } = route;
   if (change === null) return null;
   const plan = () => route.plan(called, ctx, preview);
-  return ctx.foretell(ctx, { title, input: route.recorded(called), change, plan });
+  const covers = coversOf(ctx, route, called);
+  return ctx.foretell(ctx, { title, input: route.recorded(called), change, plan, covers });
+}
+
+function coversOf(ctx: Ctx, { covers }: Route, params: unknown) {
+  return covers === undefined ? undefined : () => covers(params, ctx);
 }

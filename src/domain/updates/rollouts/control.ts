@@ -4,9 +4,10 @@ import type { ROLLOUT_ACTIONS } from '../../../../schemas/rollout.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { RolloutState } from '../../../store/rollouts/rollouts.js';
 import { loggedStep } from '../../action-log/step.js';
-import type { Ctx } from '../../context.js';
+import type { CoveredSites, Ctx } from '../../context.js';
 import { advance } from './advance.js';
 import { getRollout, knownRollout } from './read.js';
+import { sitesOfPlan } from './start.js';
 
 export type RolloutAction = (typeof ROLLOUT_ACTIONS)[number];
 
@@ -21,6 +22,11 @@ export async function previewControl(ctx: Ctx, id: string, action: RolloutAction
   const wave = await requirePossible(ctx, id, action);
   const rollout = await getRollout(ctx, id, [], 1, 5);
   return { ...rollout, dry_run: true as const, next: wouldBe(action, wave, rollout.counts.untouched ?? 0) };
+}
+
+/** The sites that a rollout is to update, whatever it has done already: what continues it leads to as much as its start. */
+export async function sitesOfRollout(ctx: Ctx, id: string): Promise<CoveredSites> {
+  return sitesOfPlan(ctx, (await knownRollout(ctx, id)).plan_id);
 }
 
 function wouldBe(action: RolloutAction, wave: number | null, untouched: number): string {

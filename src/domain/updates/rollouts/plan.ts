@@ -155,7 +155,8 @@ export async function checkPlanInput(ctx: Ctx, input: PlanInput): Promise<void> 
   if (input.waves.sizes.length > MOST_WAVES - 2) throw tooManyWaves(input.waves.sizes.length + 2);
 }
 
-function rulesOf({ waves, window }: PlanInput): Rules {
+function rulesOf(input: PlanInput): Rules {
+  const { waves, window } = input;
   const { soak_minutes, approve: approve_waves, halt_sites, halt_percent } = waves;
   if (window !== undefined && window.from === window.to)
     throw new ServiceError('svc_invalid_input', 'window.from and window.to are the same: the window would be empty.', {
@@ -167,7 +168,15 @@ function rulesOf({ waves, window }: PlanInput): Rules {
   return {
     ...{ soak_minutes, approve_waves, halt_sites, halt_percent },
     window: window === undefined ? null : { days: all, from: window.from, to: window.to },
+    every_site: !isOfSomeSites(input),
   };
+}
+
+/** Whether something narrows the plan to some sites. What only narrows the updates still means every site. */
+function isOfSomeSites(input: PlanInput): boolean {
+  const { site_ids_or_domains, tag_ids, client_ids, exclude_sites, exclude_tag_ids, exclude_client_ids } = input;
+  const lists = [site_ids_or_domains, tag_ids, client_ids, exclude_sites, exclude_tag_ids, exclude_client_ids];
+  return input.trusted !== undefined || lists.some(({ length }) => length > 0);
 }
 
 /** What the filters match, divided into what is planned and what is left out. */

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.js';
 import { loggedStep } from '../../action-log/step.js';
 import { sentences } from '../../common/question.js';
-import { type Ctx, originOf, withOperation } from '../../context.js';
+import { type CoveredSites, type Ctx, originOf, withOperation } from '../../context.js';
 import { guidanceFor, guidanceWords } from '../../guidance/guidance.js';
 import { releasedAmong, releasedWords } from '../released.js';
 import { advance } from './advance.js';
@@ -52,7 +52,16 @@ export function startAhead(ctx: Ctx, { plan_id, digest }: StartInput): Promise<s
   return ctx.foretell(withOperation(ctx, START), {
     ...{ title: 'Start a rollout', input, change: STARTING },
     plan: () => plannedStart(ctx, { plan_id, digest }),
+    covers: () => sitesOfPlan(ctx, plan_id),
   });
+}
+
+/** The sites that a plan covers: all, if it was made of every site, even where some of them have nothing to be updated. */
+export async function sitesOfPlan(ctx: Ctx, id: string): Promise<CoveredSites> {
+  const { rolloutPlans } = ctx.store;
+  const plan = await rolloutPlans.find(id);
+  if (plan !== undefined && (JSON.parse(plan.rules) as Rules).every_site === true) return 'all';
+  return [...new Set((await rolloutPlans.items(id)).map(({ site_id }) => site_id))];
 }
 
 /** With what protects each update now: a guard may have come or gone since it was planned. */

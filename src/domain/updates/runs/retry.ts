@@ -1,6 +1,7 @@
 /** Tries again what failed in a run: as a run of its own. */
 
 import { ServiceError } from '../../../runtime/errors.js';
+import type { RunRow } from '../../../store/updates/runs.js';
 import type { Ctx } from '../../context.js';
 import { withinLimits } from '../../extensions/offer-filters.js';
 import { resolveSites } from '../../sites/resolve.js';
@@ -27,12 +28,10 @@ export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
   const whole = items_left_out === undefined;
   const specific_items = whole ? asked.specific_items : [];
   const params: UpdateParams = { ...asked, specific_items, retries: [...retries, runId] };
-  // A run keeps the names of its first items only: on a site where none was tried, the others are not known.
-  const failed = (await failedItems(ctx, runId)).filter((item) => whole || !isWhole(item));
-  const ids = new Set(failed.map(({ site_id }) => site_id));
-  const selection = await resolveSites(ctx, [...ids]);
+  const ids = await sitesTriedAgain(ctx, run);
+  const selection = await resolveSites(ctx, ids);
   if (!dryRun) return applyOn(ctx, selection, params, []);
-  const offers = await ctx.store.updates.ofSites([...ids], params.types);
+  const offers = await ctx.store.updates.ofSites(ids, params.types);
   const wanted = (await onlyFailed(ctx, params, offers)).filter(
     (offer) =>
       (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
@@ -40,4 +39,17 @@ export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
   );
   const preview = await previewOf(ctx, selection, wanted, []);
   return { ...preview, total: preview.would_affect.total };
+}
+
+/** The ids of the sites that `retryRun` would update. Throws for a run that there is not. */
+export async function sitesOfRetry(ctx: Ctx, runId: string): Promise<number[]> {
+  return sitesTriedAgain(ctx, await knownRun(ctx, runId));
+}
+
+/** The ids of the sites on which something of a run is tried again. */
+async function sitesTriedAgain(ctx: Ctx, { id, asked }: Pick<RunRow, 'id' | 'asked'>): Promise<number[]> {
+  const whole = (JSON.parse(asked) as Asked).items_left_out === undefined;
+  // A run keeps the names of its first items only: on a site where none was tried, the others are not known.
+  const failed = (await failedItems(ctx, id)).filter((item) => whole || !isWhole(item));
+  return [...new Set(failed.map(({ site_id }) => site_id))];
 }

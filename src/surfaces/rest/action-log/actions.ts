@@ -7,6 +7,7 @@ import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { actionLines, LOG_FORMATS, listActions, storedActions } from '../../../domain/action-log/list.js';
 import { verifyLog } from '../../../domain/action-log/verify.js';
+import { sitesOfUndo } from '../../../domain/undo/select.js';
 import { previewUndo, requireUndo, undoChanges } from '../../../domain/undo/undo.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { invalidParam } from '../parameter-errors.js';
@@ -54,6 +55,7 @@ export const actions: readonly Route[] = [
     on: 'POST /actions/undo',
     // What it restores may be either.
     change: changesByUndo,
+    covers: ({ site, ...choice }, ctx) => sitesOfUndo(ctx, { ...choice, site_id_or_domain: site }),
     fails: [404, 409],
     summary: 'Undo changes',
     description:

@@ -11,10 +11,21 @@ import {
   waitingPlan,
 } from '../../../../schemas/rollout.js';
 import { z } from '../../../../schemas/zod.js';
-import { controlRollout, previewControl, type RolloutAction } from '../../../domain/updates/rollouts/control.js';
+import {
+  controlRollout,
+  previewControl,
+  type RolloutAction,
+  sitesOfRollout,
+} from '../../../domain/updates/rollouts/control.js';
 import { planUpdatesOf } from '../../../domain/updates/rollouts/plan.js';
 import { getRollout, listRollouts } from '../../../domain/updates/rollouts/read.js';
-import { plannedStart, previewStart, STARTING, startRollout } from '../../../domain/updates/rollouts/start.js';
+import {
+  plannedStart,
+  previewStart,
+  STARTING,
+  sitesOfPlan,
+  startRollout,
+} from '../../../domain/updates/rollouts/start.js';
 import { discardPlan, listWaitingPlans } from '../../../domain/updates/rollouts/waiting-plans.js';
 import { once } from '../../../runtime/once.js';
 import { csv, flag, paging, text } from '../params.js';
@@ -105,6 +116,7 @@ export const rollouts: readonly Route[] = [
     on: 'POST /rollouts',
     change: STARTING,
     plan: ({ plan_id, digest }, ctx) => plannedStart(ctx, { plan_id, digest }),
+    covers: ({ plan_id }, ctx) => sitesOfPlan(ctx, plan_id),
     fails: [404, 409],
     summary: 'Start the rollout of a plan',
     description:
@@ -145,6 +157,7 @@ export const rollouts: readonly Route[] = [
       on: `POST /rollouts/{rollout_id}/${word}`,
       // Stopping needs no approval.
       change: word === 'pause' || word === 'abort' ? () => [] : { kind: 'rollouts', sites: 'planned' },
+      covers: ({ rollout_id }, ctx) => sitesOfRollout(ctx, rollout_id),
       plan: ({ rollout_id }, ctx) => previewControl(ctx, rollout_id, action),
       fails: [404, 409],
       summary,

@@ -8,7 +8,7 @@ import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { cancel } from '../../../domain/updates/runs/cancel.js';
 import { picturesOf, receiptsOf } from '../../../domain/updates/runs/receipts.js';
-import { retryRun } from '../../../domain/updates/runs/retry.js';
+import { retryRun, sitesOfRetry } from '../../../domain/updates/runs/retry.js';
 import { getRun, listRuns, resultOf } from '../../../domain/updates/runs/runs.js';
 import { csv, flag, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
@@ -90,6 +90,7 @@ export const runs: readonly Route[] = [
   route({
     on: 'POST /runs/{run_id}/retry',
     change: { kind: 'updates', sites: 'planned' },
+    covers: ({ run_id }, ctx) => sitesOfRetry(ctx, run_id),
     live: true,
     fails: [404, 409],
     summary: "Apply a run's failed updates again",
