@@ -220,9 +220,12 @@ describe('a restore', () => {
     };
     const restored = async () => {
       await app.call('install-site-guard', { site_id_or_domain: site.url });
-      // The preview installs the plugin for backups.
-      await app.call('restore-backup', { backup_id, what: 'site', dry_run: true });
-      stateOf(0).files.delete(UPLOAD);
+      // The preview only looks: without the plugin for backups it has nothing to compare.
+      const preview = await app.call('restore-backup', { backup_id, what: 'site', dry_run: true });
+      expect(site.guard?.backup).toBeNull();
+      expect(preview).toMatchObject({ outcome: 'planned', files_replaced: 0, kept_count: 0 });
+      expect(preview.files_added).toBeGreaterThan(0);
+      expect(preview.warnings[0]).toContain('the restore would install it first');
       const done = await app.call('restore-backup', { backup_id, what: 'site', confirm: true });
       expect(done).toMatchObject({ outcome: 'restored', site_url: site.url });
       const swapped = (all: typeof files) => [...all].filter(([path]) => path.startsWith('wp-content/'));

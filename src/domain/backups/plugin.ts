@@ -21,8 +21,8 @@ export interface OpenPlugin {
   hello: GuardHello;
 }
 
-/** The plugin for backups of a site that has a guard. @throws ServiceError if it has none, or an older one */
-export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin> {
+/** Only asks: `ready` = the plugin for backups is there, and not an older one. @throws ServiceError as `openPlugin` */
+export async function findPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin & { ready: boolean }> {
   requireWritable(target);
   const found = await askGuard(ctx, target);
   if (found === null || compareVersions(found.hello.guard, FIRST_WITH_BACKUPS) < 0)
@@ -33,9 +33,20 @@ export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlug
         : `The guard of site ${target.site.id} is too old for backups.`,
       { advice: 'Install it with install-site-guard-v1, then try again.', data: { site_id: target.site.id } },
     );
-  const { version, php } = await ctx.guards.backupPlugin();
+  const { version } = await ctx.guards.backupPlugin();
   const present = found.hello.backup;
-  if (present === null || compareVersions(present, version) < 0) {
+  const ready = present !== null && compareVersions(present, version) >= 0;
+  return { guard: found.guard, site: found.guard.backups(), hello: found.hello, ready };
+}
+
+/**
+ * The plugin for backups of a site that has a guard; installs it if it is missing.
+ * @throws ServiceError if the site has no guard, or an older one
+ */
+export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin> {
+  const { ready, ...found } = await findPlugin(ctx, target);
+  if (!ready) {
+    const { php } = await ctx.guards.backupPlugin();
     await ctx.locks.exclusive(target.site.id, ctx.signal, () => putPlugin(ctx, target, php, 'sitefleet-backup.php'));
     const after = await askGuard(ctx, target);
     if (after?.hello.backup == null)
@@ -44,7 +55,7 @@ export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlug
         data: { site_id: target.site.id },
       });
   }
-  return { guard: found.guard, site: found.guard.backups(), hello: found.hello };
+  return found;
 }
 
 /** A path or a name of the site, for an answer. */

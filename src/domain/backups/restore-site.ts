@@ -18,7 +18,7 @@ import { syncAfterRollBack } from '../updates/safe/sync-after-roll-back.js';
 import { SILENT_MS } from './back-up-site.js';
 import { completeBackup } from './backups.js';
 import { listFiles } from './list-files.js';
-import { backupError, type OpenPlugin, openPlugin, pathText } from './plugin.js';
+import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText } from './plugin.js';
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
 import { type Sent, sendRestore, sentOf } from './send-restore.js';
 import type { Snapshot } from './snapshot.js';
@@ -48,18 +48,24 @@ export async function restorableSite(ctx: Ctx, id: string, selection: Selection)
   return target;
 }
 
-async function prepare(ctx: Ctx, id: string, selection: Selection): Promise<Restore> {
+async function prepare<P extends OpenPlugin>(
+  ctx: Ctx,
+  id: string,
+  selection: Selection,
+  find: (ctx: Ctx, target: LoadedSite) => Promise<P>,
+): Promise<Restore & { plugin: P }> {
   const target = await restorableSite(ctx, id, selection);
   const { row, snapshot, repository } = await completeBackup(ctx, id);
-  const plugin = await openPlugin(ctx, target);
+  const plugin = await find(ctx, target);
   return { ctx, target, row, snapshot, selection, plugin, repository };
 }
 
-/** What a restore would do. Nothing is changed on the site, except that the plugin for backups is installed if it is missing. */
+/** What a restore would do. Nothing is changed on the site: without the plugin for backups, it says what the backup has. */
 export async function previewRestore(ctx: Ctx, id: string, selection: Selection): Promise<RestoreResult> {
   const { site } = await restorableSite(ctx, id, selection);
   try {
-    const restore = await prepare(ctx, id, selection);
+    const restore = await prepare(ctx, id, selection, findPlugin);
+    if (!restore.plugin.ready) return await previewOfBackup(restore);
     const plan = await planOf(restore);
     return { ...resultOf(restore, plan, isEmpty(plan) ? 'nothing_to_do' : 'planned', []), dry_run: true };
   } catch (error) {
@@ -67,10 +73,24 @@ export async function previewRestore(ctx: Ctx, id: string, selection: Selection)
   }
 }
 
+/** Of a site that cannot be compared: as if it had none of the files. */
+async function previewOfBackup(restore: Restore): Promise<RestoreResult> {
+  const { ctx, snapshot, selection, plugin, repository } = restore;
+  const listing = async () => [];
+  const parts = { repository, snapshot, site: plugin.site, listing, signal: ctx.signal };
+  // What differs is not known, so neither is what of that would be kept.
+  const plan = { ...(await planRestore(selection, parts)), kept: [] };
+  const result = resultOf(restore, plan, 'planned', []);
+  return { ...result, dry_run: true, warnings: [WITHOUT_PLUGIN, ...result.warnings] };
+}
+
+const WITHOUT_PLUGIN =
+  'The plugin for backups is missing on the site, or too old: the restore would install it first. Without it, nothing can be compared: the numbers are of all that the backup has.';
+
 export async function restoreBackup(ctx: Ctx, id: string, selection: Selection): Promise<RestoreResult> {
   const { site } = await restorableSite(ctx, id, selection);
   try {
-    const restore = await prepare(ctx, id, selection);
+    const restore = await prepare(ctx, id, selection, openPlugin);
     return await ctx.locks.exclusive(site.id, ctx.signal, (held) =>
       run({ ...restore, ctx: { ...ctx, signal: AbortSignal.any([ctx.signal, held]) } }),
     );
