@@ -6,6 +6,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { putFile } from '../../src/demo/guard/backup.js';
+import { dumpTable, isDumpable } from '../../src/domain/backups/sql-dump.js';
 import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
 import { restApp } from '../rest/client.js';
@@ -133,6 +134,25 @@ it('a pattern of many stars is compared with a name of one sign', async () => {
     expect(
       await app.fail('restore-backup', { backup_id, what: 'files', name: `${'**a'.repeat(12)}!`, dry_run: true }),
     ).toMatchObject({ code: 'svc_invalid_input' });
+  });
+  expect([times, times <= LIMIT]).toEqual([times, true]);
+});
+
+it('the definition of a table of quotes that none ends is refused', async () => {
+  const quotes = "\\'".repeat(128 * 1024);
+  for (const create of [`CREATE TABLE \`t\` ('${quotes}`, `CREATE TABLE \`t\` ('${quotes}x \``]) {
+    const times = await harmlessMegabytes(LIMIT, async () => expect(isDumpable({ name: 't', create })).toBe(false));
+    expect([times, times <= LIMIT]).toEqual([times, true]);
+  }
+});
+
+it('a line of quotes within a literal of a table is no column that holds up its dump', async () => {
+  const create = `CREATE TABLE \`t\` (\n  \`a\` int COMMENT '\n  \`b\` int ${"\\'".repeat(128 * 1024)}\n'\n)`;
+  const table = { name: 't', engine: 'InnoDB', create, consistency: 'instant' as const, slices: [] };
+  expect(isDumpable(table)).toBe(true);
+  async function* none(): AsyncGenerator<Buffer> {}
+  const times = await harmlessMegabytes(LIMIT, async () => {
+    for await (const part of dumpTable(table, none())) expect(part.length).toBeGreaterThan(0);
   });
   expect([times, times <= LIMIT]).toEqual([times, true]);
 });

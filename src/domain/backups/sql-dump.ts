@@ -20,7 +20,8 @@ interface Column {
 }
 
 const NAME = '`(?:[^`]|``)+`';
-const LITERALS = /'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`/gs;
+/** The group is the rest of the text, from a literal that has no end: each later quote would read all of it once more. */
+const LITERALS = /'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|(['`].*)/gs;
 /** Read from left to right, as the server does: what looks like the end of a comment in a literal is none. */
 const TOKENS = new RegExp(`${LITERALS.source}|/\\*!\\d{5,6} | \\*/`, 'gs');
 /** Storage engines that keep rows in the database. Others read files of the machine, or ask other servers. */
@@ -35,7 +36,8 @@ const ELSEWHERE = /\b(SELECT|DIRECTORY|CONNECTION|UNION)\b/i;
  */
 export function isDumpable({ name, create }: Pick<BackedUpTable, 'name' | 'create'>): boolean {
   let [conditional, good] = [false, true];
-  const bare = create.replace(TOKENS, (token) => {
+  const bare = create.replace(TOKENS, (token, endless?: string) => {
+    good &&= endless === undefined;
     if (token.startsWith('/*!') || token === ' */') {
       good &&= conditional === (token === ' */');
       conditional = !conditional;
