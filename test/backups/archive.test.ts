@@ -176,6 +176,16 @@ describe('the SQL of a table', () => {
     "CREATE TABLE `t` (`a` int) ENGINE=FEDERATED CONNECTION='mysql://10.0.0.1/x/y'",
     "CREATE TABLE `t` (`a` int) ENGINE=CONNECT TABLE_TYPE=DOS FILE_NAME='/var/www/x.php'",
     "CREATE TABLE `t` (`a` int) ENGINE 'CONNECT'",
+    // MySQL 8 has TABLE as a statement.
+    'CREATE TABLE `t` (`a` int) TABLE `mysql`.`user`',
+    'CREATE TABLE `t` (`a` int) /*!80019 TABLE mysql.user */',
+    'CREATE TABLE `t` (LIKE `mysql`.`user`)',
+    // A word begins where a literal or a number ends.
+    "CREATE TABLE `t` (`a` int) COMMENT='a'SELECT * FROM mysql.user",
+    'CREATE TABLE `t` (`a` int) AUTO_INCREMENT=1e0SELECT * FROM mysql.user',
+    "CREATE TABLE `t` (`a` int) COMMENT='a'ENGINE=CONNECT",
+    'CREATE TABLE `t` (`a` int) AUTO_INCREMENT=1.0ENGINE=CONNECT',
+    'CREATE TABLE x (`a` int)',
   ])('is not written where it would be more than one statement: %s', (create) => {
     expect(isDumpable(table(create))).toBe(false);
   });
@@ -185,6 +195,7 @@ describe('the SQL of a table', () => {
     "CREATE TABLE `t` (`a` int) COMMENT='\\'; DROP DATABASE x; -- '",
     'CREATE TABLE `t;` (\n  `id` int\n) ENGINE=InnoDB\n/*!50100 PARTITION BY RANGE (`id`)\n(PARTITION p0 VALUES LESS THAN (10) ENGINE = InnoDB) */',
     "CREATE TABLE `t` (\n  `a` int COMMENT 'a */ /*!50100 b'\n) ENGINE=InnoDB /*!80016 DEFAULT ENCRYPTION='N' */",
+    "CREATE TABLE `t` (`select` int, CHECK (`select` like _utf8mb4'a%')) /*!50100 TABLESPACE `innodb_system` */ ENGINE=InnoDB",
   ])('is written otherwise: %s', (create) => {
     expect(isDumpable(table(create))).toBe(true);
   });

@@ -27,8 +27,9 @@ const TOKENS = new RegExp(`${LITERALS.source}|/\\*!\\d{5,6} | \\*/`, 'gs');
 /** Storage engines that keep rows in the database. Others read files of the machine, or ask other servers. */
 const ENGINES =
   /^(innodb|myisam|aria|memory|heap|archive|csv|blackhole|rocksdb|tokudb|mroonga|columnstore|ndb|ndbcluster)$/i;
-/** Rows or places that are not those of the table. */
-const ELSEWHERE = /\b(SELECT|DIRECTORY|CONNECTION|UNION)\b/i;
+const HEAD = 'CREATE TABLE ? (';
+/** Rows or places that are not those of the table. A word may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`. */
+const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION)\b|^\s*LIKE\b/i;
 
 /**
  * Whether the statement that makes a table is one statement, reaches nothing outside of the database, and has nothing that the
@@ -45,15 +46,16 @@ export function isDumpable({ name, create }: Pick<BackedUpTable, 'name' | 'creat
     }
     // A server that leaves a conditional comment out sees no literals in it, only its end.
     good &&= !(conditional && /\*\/|\/\*/.test(token));
-    return 'x';
+    // No letter: it would be one word with what stands right behind it.
+    return '?';
   });
-  const engines = [...bare.matchAll(/\bENGINE\s*=?\s*(\w*)/gi)].map(([, engine = '']) => engine);
+  const engines = [...bare.matchAll(/(?<![a-z_])ENGINE\s*=?\s*(\w*)/gi)].map(([, engine = '']) => engine);
   return (
     good &&
     !conditional &&
-    /^CREATE TABLE x \(/.test(bare) &&
+    bare.startsWith(HEAD) &&
     !/[;\\#'"`\0]|--|\/\*|\*\//.test(bare) &&
-    !ELSEWHERE.test(bare) &&
+    !ELSEWHERE.test(bare.slice(HEAD.length)) &&
     engines.every((engine) => ENGINES.test(engine)) &&
     !/\p{Cc}/u.test(name)
   );
