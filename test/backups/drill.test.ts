@@ -208,6 +208,11 @@ define( 'COMPUTED', getenv( 'X' ) );
 define('AUTH_KEY', 'secret');
 define( 'UPLOADS', 'wp-content/media' );
 define( 'EMPTY', '' );
+
+	define(
+		'WP_POST_REVISIONS',
+		5
+	);
 define( 'WP_HOME', 'https://example.com' );`;
   expect(siteConstants(config)).toEqual({
     DB_CHARSET: 'latin1',
@@ -217,5 +222,6 @@ define( 'WP_HOME', 'https://example.com' );`;
     QUOTED: 'drill',
     UPLOADS: 'wp-content/media',
     EMPTY: '',
+    WP_POST_REVISIONS: 5,
   });
 });

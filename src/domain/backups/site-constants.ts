@@ -6,8 +6,9 @@ const HIDDEN = 'drill';
 /** A copy has its own, or none. */
 const NEVER =
   /^(ABSPATH|DB_(NAME|USER|PASSWORD|HOST)|(SECURE_AUTH|LOGGED_IN|AUTH|NONCE)_(KEY|SALT)|WP_(CONTENT|PLUGIN)_(DIR|URL)|WPMU_PLUGIN_(DIR|URL)|PLUGINDIR|MUPLUGINDIR|WP_(HOME|SITEURL|TEMP_DIR|ALLOW_MULTISITE|PROXY_\w+)|MULTISITE|SUBDOMAIN_INSTALL|\w*_CURRENT_SITE|COOKIE_DOMAIN)$/;
+/** From the beginning of its line, and with few blanks: a file of nothing else would be read again from each line. */
 const DEFINE =
-  /^\s*define\s*\(\s*(['"])(\w{1,100})\1\s*,\s*(?:(true|false)|(-?\d{1,15})|'((?:[^'\\]|\\.){0,2000})'|"([^"$\\]{0,2000})")\s*\)\s*;/gim;
+  /^[ \t]*define\s{0,20}\(\s{0,20}(['"])(\w{1,100})\1\s{0,20},\s{0,20}(?:(true|false)|(-?\d{1,15})|'((?:[^'\\]|\\.){0,2000})'|"([^"$\\]{0,2000})")\s{0,20}\)\s{0,20};/gim;
 const MOST = 500;
 
 /**
