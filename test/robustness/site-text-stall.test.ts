@@ -158,11 +158,18 @@ it('a line of quotes within a literal of a table is no column that holds up its 
   expect([times, times <= LIMIT]).toEqual([times, true]);
 });
 
-it.each(['\n', ' ', '\t\n', 'define', 'define(\n', "define('A'\n", "define('A','\n", 'define("A","', "define('A','\\'"])(
-  'a configuration of a site of nothing but %j is read for its constants',
-  async (part) => {
-    const config = `\n${part.repeat((256 * 1024) / part.length)}`;
-    const times = await harmlessMegabytes(LIMIT, async () => expect(siteConstants(config)).toEqual({}));
-    expect([times, times <= LIMIT]).toEqual([times, true]);
-  },
-);
+it.each([
+  '\n',
+  ' ',
+  '\t\n',
+  'define',
+  'define(\n',
+  "define('A'\n",
+  "define('A','\n",
+  'define("A","',
+  "define('A','\\'",
+])('a configuration of a site of nothing but %j is read for its constants', async (part) => {
+  const config = `\n${part.repeat((256 * 1024) / part.length)}`;
+  const times = await harmlessMegabytes(LIMIT, async () => expect(siteConstants(config)).toEqual({}));
+  expect([times, times <= LIMIT]).toEqual([times, true]);
+});
