@@ -62,7 +62,7 @@ const REST_CODES: Readonly<Record<string, 'svc_rest_invalid_client_id' | 'svc_re
   svc_site_not_found: 'svc_rest_invalid_site_id',
 };
 
-/** A client or site that a change names and that there is not, with the code of REST (§2.3). */
+/** A client or site that a change names and that there is not, with its code there (REST §2.3). */
 export async function inRestWords<T>(change: Promise<T>): Promise<T> {
   try {
     return await change;
