@@ -472,6 +472,19 @@ describe('a site that does not end', () => {
     expect(await app.call('verify-backup', { backup_id: made.backup_id })).toMatchObject({ sound: true });
   });
 
+  it('has a table with a definition that no table has: the backup fails', async () => {
+    const defined = (length: number) => (action: string) => {
+      const create = `CREATE TABLE \`t\` (${' '.repeat(length)}`;
+      const tables = [{ name: 't', engine: 'InnoDB', rows: 0, bytes: 0, create, ordered: true }];
+      return action === 'tables' ? { prefix: 'wp_', server: 'simulated', tables, others: [] } : undefined;
+    };
+    stateOf(0).lies = defined(260_000);
+    await app.call('back-up-site', SITE);
+    app.clock.move(3_600_000);
+    stateOf(0).lies = defined(270_000);
+    expect((await app.fail('back-up-site', SITE)).message).toContain('backups');
+  });
+
   it('has a table whose slices have no rows and no end: the backup fails', async () => {
     stateOf(0).lies = (action) => {
       if (action !== 'rows') return undefined;

@@ -118,6 +118,8 @@ export type Ask = <T>(
 
 /** Answers unpack to at most this: 2 MB of data, and one row. */
 const MAX_DATA = 16 * 1024 * 1024;
+/** Characters of a table's definition: 4,096 columns, the most that MySQL has, of 64 each, or partitions by day of ten years. */
+const MAX_CREATE = 256 * 1024;
 
 export class BackupClient {
   /** Whether the site rests between pieces of what it reads, for the sake of its visitors: it takes about twice as long. */
@@ -294,7 +296,7 @@ function tablesOf(value: Fields): SiteTables {
         engine: text(one, 'engine', 64),
         rows: number(one, 'rows'),
         bytes: number(one, 'bytes'),
-        create: text(one, 'create', 1_000_000),
+        create: text(one, 'create', MAX_CREATE),
         ordered: one.ordered === true,
       };
     }),
