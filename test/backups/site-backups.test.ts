@@ -472,6 +472,25 @@ describe('a site that does not end', () => {
     expect(await app.call('verify-backup', { backup_id: made.backup_id })).toMatchObject({ sound: true });
   });
 
+  const listed = (path: string) => [path, 0, 1, 1, 1, 0o644];
+  it.each([
+    ['goes back and forth', (after: string) => ({ entries: [listed('x')], next: after === 'b' ? 'a' : 'b' })],
+    ['goes on and on with no file', (after: string) => ({ entries: [], next: `${after}a` })],
+    ['stays where it is', (after: string) => ({ entries: [listed('x')], next: after })],
+    ['goes back into a folder', (after: string) => ({ entries: [listed('x')], next: after === 'a-b' ? 'a/b' : 'a-b' })],
+  ])('has a list of files that %s: the backup fails', async (_how, page) => {
+    stateOf(0).lies = (action, asked) => {
+      if (action !== 'manifest') return undefined;
+      count();
+      return { left_out: [], ...page(String(asked.after)) };
+    };
+    expect(await app.fail('back-up-site', SITE)).toMatchObject({
+      code: 'svc_backup_failed',
+      message: expect.stringContaining('does not get further'),
+    });
+    expect(answers).toBeLessThan(4);
+  });
+
   it('has a table with a definition that no table has: the backup fails', async () => {
     const defined = (length: number) => (action: string) => {
       const create = `CREATE TABLE \`t\` (${' '.repeat(length)}`;

@@ -77,11 +77,17 @@ export function actOnBackup(state: BackupState, action: string, asked: Fields): 
 }
 
 function sorted(state: BackupState): [string, StoredFile][] {
-  return [...state.files].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...state.files].sort(([a], [b]) => inOrder(a, b));
+}
+
+/** As the plugin walks: folder by folder, names by their bytes. */
+function inOrder(a: string, b: string): number {
+  const [one, other] = [a, b].map((path) => Buffer.from(path.replaceAll('/', '\0')));
+  return Buffer.compare(one as Buffer, other as Buffer);
 }
 
 function manifest(state: BackupState, after: string): Fields {
-  const left = sorted(state).filter(([path]) => path > after);
+  const left = sorted(state).filter(([path]) => inOrder(path, after) > 0);
   const page = left.slice(0, PAGE);
   return {
     entries: page.map(([path, { bytes, time, inode }]) => [path, bytes.length, time, inode, time, 0o644]),

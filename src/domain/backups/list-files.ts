@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 256 * 1024 * 1024;
 
 /**
  * @param turn awaited before each request
- * @throws ServiceError `svc_backup_failed` if the site has too many, or its list does not end
+ * @throws ServiceError `svc_backup_failed` if the site has too many, or its list does not get further with each page
  */
 export async function listFiles(
   site: SiteBackup,
@@ -30,8 +30,21 @@ export async function listFiles(
     for (const { path } of [...page.files, ...page.left_out]) characters += path.length;
     if (characters > MAX_CHARACTERS)
       throw new ServiceError('svc_backup_failed', "The names of the site's files are too long to be listed.");
-    if (page.next === after) throw new ServiceError('svc_backup_failed', 'The site does not list all its files.');
+    if (page.next !== null && !(named(page) > 0 && isAfter(page.next, after)))
+      throw new ServiceError('svc_backup_failed', "The list of the site's files does not get further.", {
+        advice: 'Something in front of the site may change its answers, or its disk may be too slow. Try again.',
+      });
     after = page.next;
   }
   return listed;
+}
+
+function named({ files, left_out }: ManifestPage): number {
+  return files.length + left_out.length;
+}
+
+/** In the order of the site: folder by folder, names by their bytes. */
+function isAfter(path: string, other: string): boolean {
+  const parts = (text: string) => Buffer.from(text.replaceAll('/', '\0'));
+  return Buffer.compare(parts(path), parts(other)) > 0;
 }
