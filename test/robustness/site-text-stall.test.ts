@@ -4,12 +4,17 @@
  */
 
 import { createServer } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { putFile } from '../../src/demo/guard/backup.js';
+import { largestFolders } from '../../src/domain/backups/backups.js';
+import { changesBetween } from '../../src/domain/backups/changes.js';
 import { siteConstants } from '../../src/domain/backups/site-constants.js';
+import type { Snapshot } from '../../src/domain/backups/snapshot.js';
 import { dumpTable, isDumpable } from '../../src/domain/backups/sql-dump.js';
 import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
+import type { Repository } from '../../src/store/backups/repository/types.js';
 import { restApp } from '../rest/client.js';
 import { tempFolder } from '../support/cleanup.js';
 import { listenLocally } from '../support/local-server.js';
@@ -171,5 +176,29 @@ it.each([
 ])('a configuration of a site of nothing but %j is read for its constants', async (part) => {
   const config = `\n${part.repeat((256 * 1024) / part.length)}`;
   const times = await harmlessMegabytes(LIMIT, async () => expect(siteConstants(config)).toEqual({}));
+  expect([times, times <= LIMIT]).toEqual([times, true]);
+});
+
+it('of twenty thousand folders of a backup, whose names are slow to clean, the largest are named', async () => {
+  // Lists of a thousand files, each in a folder of its own.
+  const rowsOf = (list: number) =>
+    Array.from({ length: 1_000 }, (_, i) => {
+      const path = `wp-content/uploads/${list}-${i}-${'\uFDFA'.repeat(300)}/empty`;
+      return [path, path.startsWith('wp-content/uploads/7-') ? 1_000 - i : 0, 1, 1, 1, 0o644, `${list}`, []];
+    });
+  const read = async (chunk: string) => {
+    await setImmediate();
+    return Buffer.from(JSON.stringify(chunk === 'tables' ? [] : rowsOf(Number(chunk))));
+  };
+  const repository = { read } as unknown as Repository;
+  const files = Array.from({ length: 20 }, (_, list) => String(list));
+  const snapshot = (of: string[]) => ({ id: 'x', started_at: 0, files: of, tables: ['tables'] }) as unknown as Snapshot;
+  const times = await harmlessMegabytes(LIMIT, async () => {
+    const largest = await largestFolders(repository, { files });
+    expect(largest.map(({ bytes }) => bytes)).toEqual(Array.from({ length: 100 }, (_, i) => 1_000 - i));
+    expect(largest[0]?.path).toContain('uploads/7-0-');
+    const changes = await changesBetween(repository, snapshot([]), snapshot(files));
+    expect(changes).toMatchObject({ files_added: 20_000, folders: { length: 50 } });
+  });
   expect([times, times <= LIMIT]).toEqual([times, true]);
 });

@@ -12,8 +12,9 @@ import type { SiteRef } from '../sites/resolve.js';
 import { type BackupFacts, figuresOf, SILENT_MS } from './back-up-site.js';
 import { changesBetween, folderOf } from './changes.js';
 import { backupError, pathText } from './plugin.js';
+import { firstOf, portionsOf } from './portions.js';
 import { readSchedule, scheduleOf } from './schedule.js';
-import { readFilesPage, readTables, type Snapshot } from './snapshot.js';
+import { type Consistency, readFilesPage, readTables, type Snapshot } from './snapshot.js';
 
 export interface ListInput {
   site_id_or_domain?: SiteRef | undefined;
@@ -123,15 +124,6 @@ export async function getBackup(ctx: Ctx, id: string): Promise<z.input<ReturnTyp
   if (facts === null) return item;
   const { snapshot, repository } = await completeBackup(ctx, id);
   try {
-    const folders = new Map<string, { files: number; bytes: number }>();
-    for (const page of snapshot.files) {
-      for (const { path, size } of await readFilesPage(repository, page)) {
-        const folder = folderOf(path);
-        const sum = folders.get(folder) ?? { files: 0, bytes: 0 };
-        folders.set(folder, { files: sum.files + 1, bytes: sum.bytes + size });
-      }
-    }
-    const tables = await readTables(repository, snapshot);
     const before = (await ctx.store.siteBackups.done(row.site_id)).find(
       ({ started_at }) => started_at < row.started_at,
     );
@@ -141,15 +133,8 @@ export async function getBackup(ctx: Ctx, id: string): Promise<z.input<ReturnTyp
       read_all: facts.read_all,
       changed_while_read: facts.changed_while_read.map((path) => pathText(path, 400)),
       left_out: facts.left_out.map(({ path, why }) => ({ path: pathText(path, 400), why })),
-      folders: [...folders]
-        .map(([path, sum]) => ({ path: pathText(path, 400), ...sum }))
-        .sort((a, b) => b.bytes - a.bytes)
-        .slice(0, MOST_FOLDERS),
-      database: tables.map(({ name, consistency, slices }) => ({
-        name: pathText(name, 64),
-        rows: slices.reduce((sum, { rows }) => sum + rows, 0),
-        consistency,
-      })),
+      folders: await largestFolders(repository, snapshot),
+      database: await databaseOf(repository, snapshot),
       changes:
         before === undefined
           ? null
@@ -158,4 +143,28 @@ export async function getBackup(ctx: Ctx, id: string): Promise<z.input<ReturnTyp
   } catch (error) {
     throw backupError(error, row.site_id, 'svc_backup_storage');
   }
+}
+
+/** Only the names that remain are cleaned: that takes longest, and a site may have a million folders. */
+export async function largestFolders(repository: Repository, snapshot: Pick<Snapshot, 'files'>) {
+  const folders = new Map<string, { files: number; bytes: number }>();
+  for (const page of snapshot.files) {
+    for (const { path, size } of await readFilesPage(repository, page)) {
+      const folder = folderOf(path);
+      const sum = folders.get(folder) ?? { files: 0, bytes: 0 };
+      folders.set(folder, { files: sum.files + 1, bytes: sum.bytes + size });
+    }
+  }
+  const largest = await firstOf(folders, MOST_FOLDERS, ([, a], [, b]) => b.bytes - a.bytes);
+  return largest.map(([path, sum]) => ({ path: pathText(path, 400), ...sum }));
+}
+
+async function databaseOf(repository: Repository, snapshot: Snapshot) {
+  const database: { name: string; rows: number; consistency: Consistency }[] = [];
+  for await (const portion of portionsOf(await readTables(repository, snapshot)))
+    for (const { name, slices, consistency } of portion) {
+      const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
+      database.push({ name: pathText(name, 64), rows, consistency });
+    }
+  return database;
 }

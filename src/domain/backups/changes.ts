@@ -5,6 +5,7 @@ import type { z } from '../../../schemas/zod.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Repository } from '../../store/backups/repository/types.js';
 import { pathText } from './plugin.js';
+import { firstOf, portionsOf } from './portions.js';
 import { type BackedUpTable, readFilesPage, readTables, type Snapshot } from './snapshot.js';
 
 /** Folders and tables of an answer. */
@@ -28,11 +29,15 @@ export async function changesBetween(
     folders.set(folder, of);
     counts[kind] += 1;
   };
-  for (const [path, digest] of recent) {
-    const was = old.get(path);
-    if (was !== digest) note(path, was === undefined ? 'added' : 'changed');
-  }
-  for (const path of old.keys()) if (!recent.has(path)) note(path, 'removed');
+  for await (const portion of portionsOf(recent))
+    for (const [path, digest] of portion) {
+      const was = old.get(path);
+      if (was !== digest) note(path, was === undefined ? 'added' : 'changed');
+    }
+  for await (const portion of portionsOf(old.keys()))
+    for (const path of portion) if (!recent.has(path)) note(path, 'removed');
+  // Only the names that remain are cleaned: that takes longest.
+  const most = await firstOf(folders, MOST, ([a, ofA], [b, ofB]) => sum(ofB) - sum(ofA) || (a < b ? -1 : 1));
   const tables = changedTables(await readTables(repository, before), await readTables(repository, after));
   return {
     since_backup_id: before.id,
@@ -40,12 +45,13 @@ export async function changesBetween(
     files_added: counts.added,
     files_changed: counts.changed,
     files_removed: counts.removed,
-    folders: [...folders]
-      .map(([path, of]) => ({ path: pathText(path, 400), ...of }))
-      .sort((a, b) => sum(b) - sum(a) || a.path.localeCompare(b.path))
-      .slice(0, MOST),
+    folders: most.map(([path, of]) => ({ path: pathText(path, 400), ...of })),
     tables_changed: tables.length,
-    tables: tables.slice(0, MOST),
+    tables: tables.slice(0, MOST).map(({ name, was, is }) => ({
+      name: pathText(name, 64),
+      rows_before: rowsOf(was),
+      rows: rowsOf(is),
+    })),
   };
 }
 
@@ -62,24 +68,31 @@ async function digestsIn(repository: Repository, of: Snapshot, other: Snapshot):
   return digests;
 }
 
-/** `rows_before` and `rows` are null where the table was or is not there. */
+/** Tables as they were and are; undefined where there was or is none of this name. */
 function changedTables(before: readonly BackedUpTable[], after: readonly BackedUpTable[]) {
-  const contents = ({ create, slices }: BackedUpTable) => JSON.stringify([create, slices.map(({ sha256 }) => sha256)]);
   const old = new Map(before.map((table) => [table.name, table]));
   const recent = new Map(after.map((table) => [table.name, table]));
   return [...new Set([...recent.keys(), ...old.keys()])].flatMap((name) => {
     const [was, is] = [old.get(name), recent.get(name)];
-    if (was !== undefined && is !== undefined && contents(was) === contents(is)) return [];
-    return [{ name: pathText(name, 64), rows_before: rowsOf(was), rows: rowsOf(is) }];
+    return was !== undefined && is !== undefined && isSame(was, is) ? [] : [{ name, was, is }];
   });
 }
 
+function isSame(one: BackedUpTable, other: BackedUpTable): boolean {
+  return (
+    one.create === other.create &&
+    one.slices.length === other.slices.length &&
+    one.slices.every(({ sha256 }, at) => sha256 === other.slices[at]?.sha256)
+  );
+}
+
+/** Null = there is no such table. */
 export function rowsOf(table: BackedUpTable | undefined): number | null {
   return table === undefined ? null : table.slices.reduce((rows, slice) => rows + slice.rows, 0);
 }
 
 /** A plugin or theme by its own folder, anything else by the first folders of its path. */
 export function folderOf(path: string): string {
-  const parts = path.split('/').slice(0, -1);
+  const parts = path.split('/', 4).slice(0, -1);
   return parts.length === 0 ? '/' : parts.slice(0, parts[0] === 'wp-content' ? 3 : 1).join('/');
 }
