@@ -14,6 +14,7 @@ import type { Snapshot } from '../../src/domain/backups/snapshot.js';
 import { dumpTable, isDumpable } from '../../src/domain/backups/sql-dump.js';
 import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
+import { whoisAnswer } from '../../src/outbound/probe/whois-answer.js';
 import type { Repository } from '../../src/store/backups/repository/types.js';
 import { restApp } from '../rest/client.js';
 import { tempFolder } from '../support/cleanup.js';
@@ -200,5 +201,13 @@ it('of twenty thousand folders of a backup, whose names are slow to clean, the l
     const changes = await changesBetween(repository, snapshot([]), snapshot(files));
     expect(changes).toMatchObject({ files_added: 20_000, folders: { length: 50 } });
   });
+  expect([times, times <= LIMIT]).toEqual([times, true]);
+});
+
+it('an answer of a registry of nothing but line breaks is read', async () => {
+  const text = `x${'\n'.repeat(64 * 1024 - 1)}`;
+  const times = await harmlessMegabytes(LIMIT, async () =>
+    expect(whoisAnswer(text, 'example.com')).toEqual({ outcome: 'unreadable' }),
+  );
   expect([times, times <= LIMIT]).toEqual([times, true]);
 });

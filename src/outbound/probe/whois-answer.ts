@@ -10,7 +10,7 @@ export type WhoisReading =
   | { outcome: 'unreadable' };
 
 const NOT_REGISTERED =
-  /\b(?:no match|not found|no entries found|no data found|no object found|nothing found|not registered|no information available|object does not exist|domain unknown|is available|is free)\b|^\s*status:\s*(?:free|available)\b/im;
+  /\b(?:no match|not found|no entries found|no data found|no object found|nothing found|not registered|no information available|object does not exist|domain unknown|is available|is free)\b|^[ \t]*status:[ \t]*(?:free|available)\b/im;
 const LIMITED =
   /\b(?:limit(?:s)? (?:is |was |has been )?exceeded|exceeded .{0,40}(?:limit|quota|number)|quota exceeded|too many (?:requests|queries|connections)|query rate|rate.?limit|try again later|blacklisted|temporarily (?:blocked|denied))\b/i;
 
