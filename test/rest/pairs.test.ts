@@ -345,7 +345,11 @@ describe('writes', () => {
     for (const app of [byRest, byOperation]) app.fleet.site(1).faults.http500 = true;
     const counts = (await rest(byRest, 'POST /sites/check')).data as Record<string, Answer>;
     const { results } = await byOperation.call('check-sites');
-    expect(results.map((each: Answer) => [each.site_id, each.reachable])).toEqual(
+    const { items } = await byOperation.call('list-sites', { status: 'suspended' });
+    const suspended = items.map(({ id }: Answer) => id);
+    // The routes document leaves suspended sites out, the operations document does not.
+    const others = results.filter(({ site_id }: Answer) => !suspended.includes(site_id));
+    expect(others.map((each: Answer) => [each.site_id, each.reachable])).toEqual(
       Object.values(counts)
         .filter(({ result }) => result === 'success')
         .map((each) => [each.id, each.reachable]),
