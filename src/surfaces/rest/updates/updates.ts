@@ -148,10 +148,8 @@ export const updates: readonly Route[] = [
     returns: () =>
       recordOf(ignoredByTypeShape()).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
     async answer(ctx, site, { type, search: part }) {
-      return {
-        ignored_types: await ignoredTypes(ctx, site),
-        data: await ignoredByType(ctx, site, type, part),
-      };
+      const ignored_types = await ignoredTypes(ctx, site);
+      return { ignored_types, data: await ignoredByType(ctx, site, type, part, ignored_types) };
     },
   }),
   route({

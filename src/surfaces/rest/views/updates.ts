@@ -61,25 +61,25 @@ function translationOf(known: string | null): SnapshotTranslation | { type: null
 
 const CORE = REST_TYPES.indexOf('wp');
 
-async function ignoresCore(ctx: Ctx, site: SiteRow): Promise<boolean> {
-  return (await loadRecord(ctx, site.id)).ignore_core === 1;
-}
-
 /** The entries with that of a site which ignores every version of WordPress: such a site has it as a flag only. */
 function withCore(entries: readonly IgnoredEntry[]): IgnoredEntry[] {
   const others = entries.filter(({ type }) => type !== CORE);
   return [...others, { type: CORE, slug: CORE_SLUG, name: 'WordPress', version: '*' }];
 }
 
-/** `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; for the whole fleet, or as applied to one site. */
+/**
+ * `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; for the whole fleet, or as applied to one site.
+ * @param whole types of which the site ignores all updates
+ */
 export async function ignoredByType(
   ctx: Ctx,
   site: SiteRow | null,
   types: readonly ('all' | 'wp' | 'plugins' | 'themes')[],
   search = '',
+  whole: readonly string[] = [],
 ) {
   const listed = await ignoredEntries(ctx, site);
-  const all = site !== null && (await ignoresCore(ctx, site)) ? withCore(listed) : listed;
+  const all = whole.includes('wp') ? withCore(listed) : listed;
   const part = needle(search);
   const entries = all.filter(({ slug, name }) => fold(`${slug}\u001f${name}`).includes(part));
   const wanted = types.length === 0 || types.includes('all') ? (['plugins', 'themes', 'wp'] as const) : types;
