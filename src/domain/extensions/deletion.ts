@@ -20,7 +20,10 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
   const wanted = requireSlugs(slugs);
   const rows = await installedBySlug(ctx, target.site.id, kind);
   const refusals = wanted.map((slug) => ({ slug, error: whyNotDeleted(rows.get(slug), kind, exactOf(rows, slug)) }));
-  const left = refusals.flatMap(({ slug, error }) => (error === null ? [] : [slug]));
+  const errors = refusals.flatMap(({ slug, error }) =>
+    error === null ? [] : [{ slug, code: error.code, message: error.message }],
+  );
+  const left = errors.map(({ slug }) => slug);
   const found = refusals.flatMap(({ slug, error }) => (error === null ? (rows.get(slug) ?? []) : []));
   return {
     dry_run: true,
@@ -28,9 +31,7 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
     site_url: target.site.url,
     would_affect: found.map(extensionEntry),
     count: found.length,
-    errors: refusals.flatMap(({ slug, error }) =>
-      error === null ? [] : [{ slug, code: error.code, message: error.message }],
-    ),
+    errors,
     warnings: [
       ...found.flatMap(({ slug, active }) =>
         active === 1 ? [`${slug} is active and will be deactivated first.`] : [],
