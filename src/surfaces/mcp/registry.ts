@@ -268,7 +268,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     textFrom = 0,
   ): Promise<CallToolResult> {
     // One who walks by page alone would miss what lies between pages of different sizes.
-    const sizeChosen = [args.per_page, args.page].some((each) => each !== undefined && each !== null);
+    const sizeChosen = (args.per_page ?? args.page ?? null) !== null;
     const fitted = await fitOutput(operation, args, output, caller, { sizeChosen, textFrom });
     const answered = {
       operation,
