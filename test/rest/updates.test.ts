@@ -208,9 +208,9 @@ describe('ignoring', () => {
     expect((await app.rest('GET /updates/1/ignored?type=themes')).body.data).toEqual({ themes: {} });
     expect((await app.rest('GET /updates/ignored')).body.data).toEqual({ plugins: {}, themes: {}, wp: {} });
     for (const call of ['POST', 'DELETE']) {
-      const nobody = await app.rest(`${call} /updates/1/ignore/plugins?slug=no/such.php`);
-      expect(nobody).toMatchObject({ status: 200, body: { success: 1, data: {} } });
-      expect(nobody.body.errors).toMatchObject([{ slug: 'no/such.php', code: 'not_installed' }]);
+      const unknown = await app.rest(`${call} /updates/1/ignore/plugins?slug=no/such.php`);
+      expect(unknown).toMatchObject({ status: 200, body: { success: 1, data: {} } });
+      expect(unknown.body.errors).toMatchObject([{ slug: 'no/such.php', code: 'not_installed' }]);
     }
     expect((await app.rest(`DELETE /updates/1/ignore/plugins?slug=${encodeURIComponent(slug)}`)).status).toBe(200);
     expect(Object.keys((await ofSite()).plugins)).toContain(slug);

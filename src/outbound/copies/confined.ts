@@ -17,9 +17,9 @@ export const USER: { uid?: number; gid?: number } = process.getuid?.() === 0 ? N
 const APART = ['--user', '--net', '--pid', '--fork', '--kill-child'];
 
 /**
- * A root of its own, with the system's programs, the paths that `$1` lists by lines, and the current folder: a network of its own
- * does not keep a program from the sockets of other servers, which have paths, such as that of D-Bus. What is mounted here is
- * seen by nobody else, and the program runs without the rights that this takes.
+ * Runs a program in a root of its own, with the system's programs, the paths that `$1` lists one per line, and the current folder:
+ * a network namespace does not block UNIX sockets that have a path, such as that of D-Bus. The mounts exist in this namespace only,
+ * and the program itself runs in another user namespace, where it may not mount anything.
  */
 const ROOT = `set -e
 root=/tmp here=$PWD shown=$1 uid=$2 gid=$3
