@@ -111,10 +111,10 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
  * is not https has none (operations §5.11).
  */
 async function certificateState(ctx: Ctx, siteId: number, url: string) {
-  if (!url.startsWith('https:')) return { valid: null, expires: null, checked_at: null };
   const certificate = await ctx.store.findings.certificate(siteId);
   const checked_at = isoTime(certificate?.last_check ?? null);
-  if (certificate === undefined || certificate.valid_to === null) return { valid: null, expires: null, checked_at };
+  if (certificate === undefined || certificate.valid_to === null)
+    return { valid: null, expires: null, checked_at: url.startsWith('https:') ? checked_at : null };
   const expires = isoTime(certificate.valid_to)?.slice(0, 10) ?? null;
   return { valid: certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };
 }
