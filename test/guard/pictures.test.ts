@@ -6,10 +6,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBrowser } from '../../src/outbound/audit/browser.js';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { SOAK, shortOrLong } from '../robustness/soak.js';
 import { bareSite } from '../support/bare-site.js';
+import { browserPath } from '../support/chromium.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { folderOf, type Kind, NEW_VERSION, on, packageOf, slugOf, writeOld } from './gallery.js';
@@ -155,7 +155,7 @@ describe('pictures of pages', needs('chromium', ...WORDPRESS), () => {
         site_timeout_ms: 30_000,
         update_wait_ms: 60_000,
         direct_call_ms: 300_000,
-        chromium: await findBrowser(null),
+        chromium: browserPath,
       },
     });
     for (let i = 0; i < SITES; i++) {

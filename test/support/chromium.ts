@@ -9,7 +9,9 @@ import { findBrowser } from '../../src/outbound/audit/browser.js';
  * also without a screen.
  */
 const SHELL = 'chromium-headless-shell';
-const executablePath = (await headlessShell()) ?? (await findBrowser(null));
+export const headlessShell = await findHeadlessShell();
+/** The cheapest of the browsers of this machine; null if there is none. */
+export const browserPath = headlessShell ?? (await findBrowser(null));
 
 const ARGS = [
   '--headless',
@@ -23,7 +25,7 @@ const ARGS = [
   '--disable-sync',
 ];
 
-async function headlessShell(): Promise<string | null> {
+async function findHeadlessShell(): Promise<string | null> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const found = await findBrowser(join(folder, SHELL));
     if (found !== null) return found;
@@ -35,7 +37,7 @@ async function headlessShell(): Promise<string | null> {
 const PATIENCE_MS = 300_000;
 
 export async function launchChromium(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ARGS, timeout: PATIENCE_MS });
+  const browser = await chromium.launch({ executablePath: browserPath ?? '', args: ARGS, timeout: PATIENCE_MS });
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
     const context = await newContext(options);

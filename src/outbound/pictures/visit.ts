@@ -84,11 +84,21 @@ async function inTab(visits: Visits, session: string, url: string, device: Devic
   await inTime(loaded);
   await evaluated(send, SETTLED);
   const measured = JSON.parse(String(await evaluated(send, MEASURED))) as Omit<Layout, keyof typeof notes>;
+  if (isRefusal(notes.status, measured))
+    throw new PictureFailure(`the page could not be opened (HTTP ${notes.status})`);
   const clip = { x: 0, y: 0, width, height, scale: SCALE };
   const taken = async (format: object) => String((await send('Page.captureScreenshot', { clip, ...format })).data);
   const exact = await taken({ format: 'png', optimizeForSpeed: true });
   const file = await taken({ format: 'webp', quality: QUALITY });
   return { layout: { ...measured, ...notes }, picture: Buffer.from(exact, 'base64'), file };
+}
+
+/**
+ * Whether there was no page: a login is asked for, or an error has nothing to show, as those of the proxy. A browser with windows says so
+ * itself; one without shows an empty page.
+ */
+function isRefusal(status: number, { words, images }: Pick<Layout, 'words' | 'images'>): boolean {
+  return status === 401 || (status >= 400 && words.length === 0 && images.shown === 0);
 }
 
 /** A page that still waits for something then is seen as people see it. */
