@@ -1,6 +1,6 @@
 /** Which test files a run leaves out, and which run under another date. */
 
-/** The long files, which take more than half of the time of all: kills, full disks, storms, fuzzing, weeks, large fleets, real sites and shells. */
+/** The long files, which take more than half of the time of all: kills, full disks, storms, fuzzing, weeks, large fleets, many processes, real sites and shells. */
 const LONG = [
   'test/robustness/{clock,dripping-servers,durability,hostile-input,hostile-words,kill-windows,load}.test.ts',
   'test/robustness/{monitors-shared,processes,remote,site-text-stall,stall,volume}.test.ts',
@@ -9,9 +9,10 @@ const LONG = [
   'test/**/{kills,crash}.test.ts',
   'test/architecture/new-operation.test.ts',
   'test/assistant/tasks.test.ts',
-  'test/backups/{archive,before-updates,bucket,drill-wordpress,full-disk,long-restore,playground,real-wordpress,schedule}.test.ts',
+  'test/backups/{archive,before-updates,bucket,drill-wordpress,full-disk,long-restore,places,playground}.test.ts',
+  'test/backups/{real-wordpress,schedule,site-backups,thousand-sites}.test.ts',
   'test/child/{fleet,mixed-faults,pace}.test.ts',
-  'test/cli/{shell,storage-server}.test.ts',
+  'test/cli/{edges,restore-drill,served,shell,storage-server,work}.test.ts',
   'test/cluster/process-id.test.ts',
   'test/demo/story.test.ts',
   'test/import/{lists,mainwp,trial}.test.ts',
@@ -19,8 +20,8 @@ const LONG = [
   'test/monitoring/week.test.ts',
   'test/operations/silent-site.test.ts',
   'test/policies/of-settings.test.ts',
-  'test/rest/{audits,hostile,live-events}.test.ts',
-  'test/safety/{fleet,looks,pictures}.test.ts',
+  'test/rest/{audits,hostile,live-events,openapi-traffic}.test.ts',
+  'test/safety/{fleet,guarded-updates,looks,pictures}.test.ts',
   'test/store/{driver-fuzz,guards,long-reads}.test.ts',
 ];
 
