@@ -50,6 +50,8 @@ export interface Faults {
   latencyMs?: Latency | undefined;
   /** Cuts the connection before any response. */
   offline?: boolean | undefined;
+  /** Closes a connection that was kept open as its next request arrives, as a server whose time for that is over. */
+  closesKept?: boolean | undefined;
   /** Accepts the request and never responds. */
   hang?: boolean | undefined;
   /** Every signed call gets the authentication error. */
@@ -132,6 +134,7 @@ export interface Faults {
 const NAMES: Record<keyof Faults, true> = {
   latencyMs: true,
   offline: true,
+  closesKept: true,
   hang: true,
   refused: true,
   http500: true,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { crashPage, page } from './answer.js';
 import { answerControl, CONTROL_PATH } from './control.js';
 import type { Counters } from './counters.js';
@@ -22,6 +23,8 @@ export class FleetHandler {
 
   private readonly byPlace = new Map<string, DemoSite>();
   private readonly timers = new Set<NodeJS.Timeout>();
+  /** Connections that have brought a request. */
+  private readonly used = new WeakSet<Socket>();
 
   constructor(
     private readonly sites: readonly DemoSite[],
@@ -55,10 +58,11 @@ export class FleetHandler {
     }
     const { site, rest } = target;
     response.once('close', this.counters.begin(site, request.method ?? 'GET'));
-    if (site.faults.offline) {
+    if (site.faults.offline || (site.faults.closesKept && this.used.has(request.socket))) {
       request.socket.destroy();
       return;
     }
+    this.used.add(request.socket);
     readBody(request, response, (body) => this.serve(site, request, response, rest, body));
   }
 

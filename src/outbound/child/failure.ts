@@ -69,4 +69,9 @@ export class ChildFailure extends Error {
     this.adviceBeforeAdded = details.adviceBeforeAdded ?? this.advice;
     this.mayHaveRun = details.mayHaveRun ?? false;
   }
+
+  /** The connection ended after the request was sent: it may be one that was kept open, and that the server was just closing. */
+  get brokeOff(): boolean {
+    return this.kind === 'unreachable' && this.mayHaveRun;
+  }
 }

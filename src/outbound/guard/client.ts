@@ -1,6 +1,6 @@
 /** Typed client of the guard: signs requests, sends them to the addresses where a guard answers, parses the answers. */
 
-import type { ChildConnection } from '../child/port.js';
+import { type ChildConnection, ChildFailure } from '../child/port.js';
 import type { WireAnswer, WireRequest } from '../child/wire/exchange.js';
 import { loginHeader } from '../http-login.js';
 import {
@@ -57,6 +57,12 @@ export interface GuardParts {
  * so it skips the maintenance page that a killed update leaves behind.
  */
 const ADDRESSES = ['', 'wp-login.php', 'wp-activate.php'];
+/** What may be asked for again where a connection was closed without an answer. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  ...['hello', 'snapshot', 'arm', 'disarm', 'list', 'faults', 'ledger', 'sandbox'],
+  // Of the plugin for backups.
+  ...['manifest', 'read', 'tables', 'rows', 'restoring'],
+]);
 const QUICK_MS = 20_000;
 /** Bytes of the names in one request, whose limit is 64 KB, and requests. A guard names at most 2,000 of a kind. */
 const PART_BYTES = 50_000;
@@ -204,14 +210,23 @@ export class GuardClient {
   ): Promise<T> {
     const began = performance.now();
     const statuses: number[] = [];
+    let brokeOff = false;
     for (const address of ADDRESSES) {
       // Signed for each address: a nonce is valid once, and the first request may have reached the guard.
       const request = signedRequest(this.#site, action, parameters, this.#parts.now(), undefined, room.request);
       const left = (options.timeoutMs ?? timeoutMs) - (performance.now() - began);
       if (left <= 0) break;
-      const answer = await this.#parts.exchange(
-        this.#wire(address, request.headers, request.body, left, room.answer, options.signal),
-      );
+      let answer: WireAnswer;
+      try {
+        answer = await this.#parts.exchange({
+          ...this.#wire(address, request.headers, request.body, left, room.answer, options.signal),
+          once: !REPEATABLE.has(action),
+        });
+      } catch (error) {
+        if (brokeOff || !REPEATABLE.has(action) || !(error instanceof ChildFailure && error.brokeOff)) throw error;
+        brokeOff = true;
+        continue;
+      }
       statuses.push(answer.status);
       const reply = readReply(answer.body, request.nonce);
       if (reply === null) continue;

@@ -127,7 +127,13 @@ export class ChildClient {
     return this.#travel(call, async (url, trip) => {
       const { headers, ...request } = this.#get(call, new URL(address, url), trip, maxBytes);
       const sent = { ...headers, accept: 'application/json', 'content-type': 'application/json' };
-      const answer = await this.#parts.transport.exchange({ ...request, method: 'POST', headers: sent, body: json });
+      const answer = await this.#parts.transport.exchange({
+        ...request,
+        method: 'POST',
+        headers: sent,
+        body: json,
+        once: true,
+      });
       trip.bytes += answer.bytes;
       return answer;
     });
@@ -225,7 +231,7 @@ export class ChildClient {
       if (!(error instanceof ChildFailure)) throw error;
       if (error.kind === 'cancelled' && error.mayHaveRun) change?.abandoned();
       // A connection cut in the middle is often a firewall's reaction to wp-admin, or a stale keep-alive.
-      return { failure: error, again: error.kind === 'unreachable' && error.mayHaveRun, refused: false };
+      return { failure: error, again: error.brokeOff, refused: false };
     }
     trip.bytes += answer.bytes;
     const value = readFrame(answer.body);

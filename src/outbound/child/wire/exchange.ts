@@ -34,6 +34,8 @@ export interface WireRequest {
    * middle of a change.
    */
   finish?: boolean;
+  /** It must not be sent again, whatever became of it. So it is, too, with `finish`. */
+  once?: boolean;
   /**
    * Called when the exchange has ended, even after its caller gave up: with the status of a complete response,
    * otherwise 0.

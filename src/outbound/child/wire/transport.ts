@@ -1,6 +1,7 @@
 import { Agent, Client } from 'undici';
 import type { Clock } from '../../../runtime/clock.js';
 import type { PrivateReach } from '../../public-address.js';
+import { ChildFailure } from '../failure.js';
 import { type Connector, createConnector } from './connect.js';
 import { perform, type WireAnswer, type WireRequest } from './exchange.js';
 import type { Resolver } from './resolve.js';
@@ -24,7 +25,7 @@ interface Way {
   taken: Set<string>;
 }
 
-/** One HTTP exchange: no redirects followed, no cookies, no retries, everything bounded. Rejects with ChildFailure. */
+/** One HTTP exchange: no redirects followed, no cookies, everything bounded. Rejects with ChildFailure. */
 export class Transport {
   readonly #options: TransportOptions;
   /** One per set of connection options, created when first used: a socket of one set must never serve another. */
@@ -63,18 +64,38 @@ export class Transport {
   }
 
   /**
-   * Over a kept-alive connection. undici's pool takes 16 KB per site, for a queue that is never used without a
-   * connection limit; nearly always a site has one call at a time, for which a single connection suffices.
+   * Over a kept-alive connection. The server may be closing it at that moment, so a page is asked for again, as browsers do, and what must
+   * not be sent twice has a connection of its own.
    */
   async exchange(request: WireRequest): Promise<WireAnswer> {
+    const over = this.#watched(request);
+    if (request.finish === true || request.once === true) return this.#performAlone(request, over);
+    if (request.method === 'POST') return this.#performKept(request, over);
+    const began = performance.now();
+    return this.#performKept(request, over).catch((error: unknown) => {
+      const deadlineMs = request.deadlineMs - (performance.now() - began);
+      if (!(error instanceof ChildFailure && error.brokeOff) || deadlineMs <= 0) throw error;
+      return this.#performAlone({ ...request, deadlineMs }, () => undefined);
+    });
+  }
+
+  /** Called when an exchange is over: changes are counted, as those that run delay `close`. */
+  #watched({ finish, onOver }: WireRequest): (status: number) => void {
+    const changed = finish === true ? this.#beginChange() : () => undefined;
+    return (status) => {
+      changed();
+      onOver?.(status);
+    };
+  }
+
+  /**
+   * undici's pool takes 16 KB per site, for a queue that is never used without a connection limit; nearly always a site has one call at a
+   * time, for which a single connection suffices.
+   */
+  #performKept(request: WireRequest, over: (status: number) => void): Promise<WireAnswer> {
     const { single, pool, taken } = this.#way(request);
     const { origin } = request.url;
     const { clock } = this.#options;
-    const changed = request.finish === true ? this.#beginChange() : () => undefined;
-    const over = (status: number) => {
-      changed();
-      request.onOver?.(status);
-    };
     if (taken.has(origin)) return perform(pool, request, clock, over);
     taken.add(origin);
     return perform(single, request, clock, (status) => {
@@ -92,23 +113,38 @@ export class Transport {
 
   /** Over a separate connection, so that the result can name the address that answered. */
   async exchangeAlone(request: WireRequest): Promise<WireAnswer> {
-    const { connector } = this.#way(request);
     let address = '';
+    const answer = await this.#performAlone(
+      request,
+      () => undefined,
+      (remote) => {
+        address = remote;
+      },
+    );
+    return { ...answer, address };
+  }
+
+  #performAlone(
+    request: WireRequest,
+    over: (status: number) => void,
+    connected: (address: string) => void = () => undefined,
+  ): Promise<WireAnswer> {
+    const { connector } = this.#way(request);
     const client = new Client(request.url.origin, {
       maxHeaderSize: 32_768,
       connect: (target, callback) =>
         connector(target, (...result) => {
-          address = result[1]?.remoteAddress ?? '';
+          connected(result[1]?.remoteAddress ?? '');
           callback(...result);
         }),
     });
     this.#alone.add(client);
-    try {
-      return { ...(await perform(client, request, this.#options.clock)), address };
-    } finally {
+    // A change may go on after its caller gave up.
+    return perform(client, request, this.#options.clock, (status) => {
       this.#alone.delete(client);
       client.destroy().catch(() => undefined);
-    }
+      over(status);
+    });
   }
 
   /** Closes all connections, those of running changes after a while; calls fail with `cancelled`. */
