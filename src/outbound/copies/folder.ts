@@ -1,7 +1,7 @@
 /** The folders of copies: makes them, and removes them, even if the process that made one has died. */
 
 import { randomUUID } from 'node:crypto';
-import { chown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isProcessGone, processId } from '../../runtime/cluster/process-id.js';
 import { hasRoom } from '../../runtime/disk-space.js';
@@ -10,6 +10,8 @@ import { CopyUnavailable } from './copies.js';
 
 const NAME = /^sitefleet-drill-[0-9a-f]{12}$/;
 const OWNER = 'owner';
+/** Bytes of the id of a process. */
+const LONGEST_OWNER = 1_024;
 
 /** Makes a folder below another, which only this user and that of the copy can enter. @throws CopyUnavailable */
 export async function makeFolder(parent: string, bytes: number): Promise<string> {
@@ -34,13 +36,20 @@ export async function sweepFolders(parent: string): Promise<string[]> {
   const removed: string[] = [];
   const names = await readdir(parent).catch(() => []);
   for (const name of names) {
-    if (!NAME.test(name)) continue;
-    const owner = await readFile(join(parent, name, OWNER), 'utf8').catch(() => '');
-    if (!isProcessGone(owner)) continue;
-    await removeFolder(join(parent, name));
-    removed.push(join(parent, name));
+    const folder = join(parent, name);
+    if (!NAME.test(name) || !isProcessGone(await ownerOf(folder))) continue;
+    await removeFolder(folder);
+    removed.push(folder);
   }
   return removed;
+}
+
+/** Id of the process that made a folder, '' if none of this user did: anyone may put anything under such a name beside ours. */
+async function ownerOf(folder: string): Promise<string> {
+  const [place, file] = await Promise.all([folder, join(folder, OWNER)].map((path) => lstat(path).catch(() => null)));
+  const isOurs = place?.isDirectory() === true && (place.uid === USER.uid || place.uid === process.getuid?.());
+  if (!isOurs || file?.isFile() !== true || file.size > LONGEST_OWNER) return '';
+  return readFile(join(folder, OWNER), 'utf8').catch(() => '');
 }
 
 export async function removeFolder(folder: string): Promise<void> {
