@@ -147,7 +147,7 @@ describe.each(BROWSERS)('the browser of pictures: %s', needs('chromium'), (chrom
 
   // All see these alike, the one without windows with the least CPU.
   if (chromium === browserPath) {
-    test('has the same time and chance in each look, and what moves by itself stands still', async () => {
+    test('has the same clock and random numbers in each look, and animations and timers stand still', async () => {
       const page = `<p id="a"></p><p id="b">first</p><style>@keyframes x{from{margin-left:0}to{margin-left:300px}}#b{animation:x 3s infinite}</style>
         <script>a.textContent = new Date().toISOString().slice(0, 16) + Math.random(); setInterval(() => { b.textContent = 'next'; }, 1000);</script>`;
       const [one, two] = [await look(page), await look(page)];

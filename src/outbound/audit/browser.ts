@@ -10,17 +10,16 @@ import { join } from 'node:path';
 import { AuditFailure } from './audit.js';
 
 const FOLDERS = ['/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome', '/opt/homebrew/bin'];
-/** Those without windows are last: they take a third of the CPU, but what is measured is what visitors use. */
-const NAMES = [
-  ...['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge'],
-  ...['chromium-headless-shell', 'chrome-headless-shell'],
-];
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge'];
+/** They take a third of the CPU, but an audit should measure the browser that visitors use. */
+const SHELLS = ['chromium-headless-shell', 'chrome-headless-shell'];
 const PLACES = [
-  ...NAMES.flatMap((name) => FOLDERS.map((folder) => `${folder}/${name}`)),
+  ...inFolders(NAMES),
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
   'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe',
+  ...inFolders(SHELLS),
 ];
 const START_MS = 30_000;
 const STOP_MS = 5_000;
@@ -63,6 +62,10 @@ function network(proxyPort: number): string[] {
     '--webrtc-ip-handling-policy=disable_non_proxied_udp',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   ];
+}
+
+function inFolders(names: readonly string[]): string[] {
+  return FOLDERS.flatMap((folder) => names.map((name) => `${folder}/${name}`));
 }
 
 /** How many run at the same time in a process: each takes some hundred megabytes and most of a processor. */

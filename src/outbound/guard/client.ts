@@ -210,6 +210,7 @@ export class GuardClient {
   ): Promise<T> {
     const began = performance.now();
     const statuses: number[] = [];
+    const once = !REPEATABLE.has(action);
     let brokeOff = false;
     for (const address of ADDRESSES) {
       // Signed for each address: a nonce is valid once, and the first request may have reached the guard.
@@ -220,10 +221,10 @@ export class GuardClient {
       try {
         answer = await this.#parts.exchange({
           ...this.#wire(address, request.headers, request.body, left, room.answer, options.signal),
-          once: !REPEATABLE.has(action),
+          once,
         });
       } catch (error) {
-        if (brokeOff || !REPEATABLE.has(action) || !(error instanceof ChildFailure && error.brokeOff)) throw error;
+        if (once || brokeOff || !(error instanceof ChildFailure && error.brokeOff)) throw error;
         brokeOff = true;
         continue;
       }

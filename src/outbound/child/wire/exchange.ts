@@ -34,7 +34,7 @@ export interface WireRequest {
    * middle of a change.
    */
   finish?: boolean;
-  /** It must not be sent again, whatever became of it. So it is, too, with `finish`. */
+  /** Must not be sent twice. With `finish`, that holds anyway. */
   once?: boolean;
   /**
    * Called when the exchange has ended, even after its caller gave up: with the status of a complete response,
