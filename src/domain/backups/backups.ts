@@ -14,7 +14,7 @@ import { changesBetween, folderOf } from './changes.js';
 import { backupError, pathText } from './plugin.js';
 import { firstOf, portionsOf } from './portions.js';
 import { readSchedule, scheduleOf } from './schedule.js';
-import { type Consistency, readFilesPage, readTables, type Snapshot } from './snapshot.js';
+import { type Consistency, readFilesPage, readTables, rowsOf, type Snapshot } from './snapshot.js';
 
 export interface ListInput {
   site_id_or_domain?: SiteRef | undefined;
@@ -162,9 +162,7 @@ export async function largestFolders(repository: Repository, snapshot: Pick<Snap
 async function databaseOf(repository: Repository, snapshot: Snapshot) {
   const database: { name: string; rows: number; consistency: Consistency }[] = [];
   for await (const portion of portionsOf(await readTables(repository, snapshot)))
-    for (const { name, slices, consistency } of portion) {
-      const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
-      database.push({ name: pathText(name, 64), rows, consistency });
-    }
+    for (const table of portion)
+      database.push({ name: pathText(table.name, 64), rows: rowsOf(table), consistency: table.consistency });
   return database;
 }

@@ -6,7 +6,7 @@ import { isoTime } from '../../runtime/iso-time.js';
 import type { Repository } from '../../store/backups/repository/types.js';
 import { pathText } from './plugin.js';
 import { firstOf, portionsOf } from './portions.js';
-import { type BackedUpTable, readFilesPage, readTables, type Snapshot } from './snapshot.js';
+import { type BackedUpTable, readFilesPage, readTables, rowsOf, type Snapshot } from './snapshot.js';
 
 /** Folders and tables of an answer. */
 const MOST = 50;
@@ -49,8 +49,8 @@ export async function changesBetween(
     tables_changed: tables.length,
     tables: tables.slice(0, MOST).map(({ name, was, is }) => ({
       name: pathText(name, 64),
-      rows_before: rowsOf(was),
-      rows: rowsOf(is),
+      rows_before: was === undefined ? null : rowsOf(was),
+      rows: is === undefined ? null : rowsOf(is),
     })),
   };
 }
@@ -84,11 +84,6 @@ function isSame(one: BackedUpTable, other: BackedUpTable): boolean {
     one.slices.length === other.slices.length &&
     one.slices.every(({ sha256 }, at) => sha256 === other.slices[at]?.sha256)
   );
-}
-
-/** Null = there is no such table. */
-export function rowsOf(table: BackedUpTable | undefined): number | null {
-  return table === undefined ? null : table.slices.reduce((rows, slice) => rows + slice.rows, 0);
 }
 
 /** A plugin or theme by its own folder, anything else by the first folders of its path. */

@@ -5,7 +5,7 @@ import type { RowRange, SiteTable } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ChunkWriter } from '../../store/backups/repository/types.js';
 import type { SiteBackup } from './plugin.js';
-import type { BackedUpSlice, BackedUpTable, Consistency } from './snapshot.js';
+import { type BackedUpSlice, type BackedUpTable, type Consistency, rowsOf } from './snapshot.js';
 
 /** Ranges of one request. */
 const REQUEST_RANGES = 200;
@@ -82,7 +82,7 @@ export async function readSiteTables(
   const has = (one: Consistency) => tables.some(({ consistency }) => consistency === one);
   return {
     tables,
-    rows: tables.reduce((sum, { slices }) => slices.reduce((rows, slice) => rows + slice.rows, sum), 0),
+    rows: tables.reduce((sum, table) => sum + rowsOf(table), 0),
     bytes: counters.bytes,
     consistency: has('best_effort')
       ? 'best_effort'

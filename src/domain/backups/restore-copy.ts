@@ -10,7 +10,7 @@ import { type CopyFacts, compareCopy, named } from './compare-copy.js';
 import { otherCause } from './other-cause.js';
 import { pathText } from './plugin.js';
 import { siteConstants } from './site-constants.js';
-import { type BackedUpFile, type BackedUpTable, readFilesPage, readTables, type Snapshot } from './snapshot.js';
+import { type BackedUpFile, type BackedUpTable, readFilesPage, readTables, rowsOf, type Snapshot } from './snapshot.js';
 import { isDumpable, quoted } from './sql-dump.js';
 
 const MOST_BYTES = 20 * 1024 ** 3;
@@ -156,7 +156,7 @@ export class CopyOfBackup {
         cookie: UNCACHED,
       });
     }
-    const expected = tables.map(({ name, slices }) => ({ name, rows: slices.reduce((sum, one) => sum + one.rows, 0) }));
+    const expected = tables.map((table) => ({ name: table.name, rows: rowsOf(table) }));
     const { compared, different, not_compared, page } = compareCopy(record, prefix, expected, facts);
     const all = [...named(files, (text) => text, 'files'), ...different];
     if (copy.means === 'playground') not_compared.push(IN_PLAYGROUND);

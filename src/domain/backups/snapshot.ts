@@ -29,6 +29,10 @@ export interface BackedUpTable extends Pick<SiteTable, 'name' | 'engine' | 'crea
   slices: BackedUpSlice[];
 }
 
+export function rowsOf({ slices }: Pick<BackedUpTable, 'slices'>): number {
+  return slices.reduce((rows, slice) => rows + slice.rows, 0);
+}
+
 /** The object that is stored as a snapshot. `files` and `tables` are chunks of JSON. */
 export interface Snapshot {
   format: 1;
