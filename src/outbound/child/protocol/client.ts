@@ -112,11 +112,14 @@ export class ChildClient {
     return answer;
   }
 
-  /** A GET of a page of the site over a kept-alive connection; any HTTP status is a result. */
+  /**
+   * A GET of a page of the site, once; any HTTP status is a result. A page that sometimes breaks off is broken, so it is not asked for
+   * again; over a kept connection, a sound one could break off, too.
+   */
   page(call: ChildCall, address: string, maxBytes: number): Promise<WireAnswer> {
     return this.#travel(call, async (url, trip) => {
       const request = this.#get(call, new URL(address, url), trip, maxBytes);
-      const answer = await this.#parts.transport.exchange(request);
+      const answer = await this.#parts.transport.exchange({ ...request, once: true });
       trip.bytes += answer.bytes;
       return answer;
     });

@@ -34,7 +34,7 @@ export interface WireRequest {
    * middle of a change.
    */
   finish?: boolean;
-  /** Must not be sent twice. With `finish`, that holds anyway. */
+  /** Over a connection of its own, and so sent once. With `finish`, that holds anyway. */
   once?: boolean;
   /**
    * Called when the exchange has ended, even after its caller gave up: with the status of a complete response,

@@ -1,7 +1,6 @@
 import { Agent, Client } from 'undici';
 import type { Clock } from '../../../runtime/clock.js';
 import type { PrivateReach } from '../../public-address.js';
-import { ChildFailure } from '../failure.js';
 import { type Connector, createConnector } from './connect.js';
 import { perform, type WireAnswer, type WireRequest } from './exchange.js';
 import type { Resolver } from './resolve.js';
@@ -64,19 +63,13 @@ export class Transport {
   }
 
   /**
-   * Over a kept-alive connection. The server may be closing it at that moment, so a page is asked for again, as browsers do, and what must
-   * not be sent twice has a connection of its own.
+   * Over a kept-alive connection, which the server may be closing just then: what must not be sent twice, and what is judged by whether it
+   * is answered, has a connection of its own.
    */
   async exchange(request: WireRequest): Promise<WireAnswer> {
     const over = this.#watched(request);
-    if (request.finish === true || request.once === true) return this.#performAlone(request, over);
-    if (request.method === 'POST') return this.#performKept(request, over);
-    const began = performance.now();
-    return this.#performKept(request, over).catch((error: unknown) => {
-      const deadlineMs = request.deadlineMs - (performance.now() - began);
-      if (!(error instanceof ChildFailure && error.brokeOff) || deadlineMs <= 0) throw error;
-      return this.#performAlone({ ...request, deadlineMs }, () => undefined);
-    });
+    const alone = request.finish === true || request.once === true;
+    return alone ? this.#performAlone(request, over) : this.#performKept(request, over);
   }
 
   /** Called when an exchange is over: changes are counted, as those that run delay `close`. */
