@@ -60,10 +60,12 @@ export interface Faults {
   noHead?: boolean | undefined;
   /** HTTP 500 with WordPress' error page, no frame. */
   http500?: boolean | undefined;
-  /** HTTP 403 page for protocol calls; `wp-admin` lets calls to the plain site URL pass. */
+  /** HTTP 403 page for protocol calls; `wp-admin` lets calls to the plain site URL pass, and nothing that is posted to admin-ajax.php. */
   firewall?: boolean | 'wp-admin' | undefined;
   /** The firewall's response instead of its page: a word, a 404, or nothing before it cuts the connection. */
   firewallAnswer?: 'word' | 'not_found' | 'cut' | undefined;
+  /** Functions that are performed, and whose answer at admin-ajax.php a firewall replaces by its page. */
+  firewallFilters?: readonly string[] | undefined;
   /** The body arrives slowly. */
   slowBody?: boolean | { bytes: number; everyMs: number } | undefined;
   /** The body never ends until the client hangs up. */
@@ -141,6 +143,7 @@ const NAMES: Record<keyof Faults, true> = {
   noHead: true,
   firewall: true,
   firewallAnswer: true,
+  firewallFilters: true,
   slowBody: true,
   oversizedBody: true,
   outdated: true,

@@ -69,15 +69,19 @@ function pageOf(site: DemoSite, request: SiteRequest, inside: string): Answer {
   const { faults } = site;
   const isCall = text(request.params, 'function') !== '';
   if (faults.refuseCode && text(request.params, 'function') === 'code_snippet') return firewallPage();
-  if (isCall && blocked(site, request.path)) return firewallPage(faults.firewallAnswer);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
+  const guarded = isCall || (ajax && request.method === 'POST' && request.guard === null);
+  if (guarded && blocked(site, request.path)) return firewallPage(faults.firewallAnswer);
   if (inMaintenance(site)) return maintenancePage(site, ajax);
   const place = request.path === '' && namesPage(request.query) ? '?' : request.path;
   const broken = brokenAnswer(site, place, isCall, () => isLook(site, request.look, request.verify));
   if (broken !== null) return broken;
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).
-  if (isCall && plugin) return answerCall(site, request);
+  if (isCall && plugin) {
+    const answer = answerCall(site, request);
+    return ajax && faults.firewallFilters?.includes(text(request.params, 'function')) ? firewallPage() : answer;
+  }
   const visitor = /(?:^|;\s*)wordpress_logged_in_demo=([^;]+)/.exec(request.cookie ?? '')?.[1];
   if (request.path === 'wp-admin/' && visitor !== undefined) return adminPage(site, decodeURIComponent(visitor));
   const visit: PageVisit = {

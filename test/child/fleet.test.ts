@@ -207,7 +207,7 @@ describe('faults', () => {
     const connection = await connect(site);
     site.faults.firewall = 'wp-admin';
     expect(await sites.stats(connection, request)).toHaveProperty('wp_version');
-    // A firewall's page shows that WordPress never saw the call, so it is safe to send it to the other address.
+    // What refuses even an empty call shows that WordPress never saw this one, so it is safe to send it to the other address.
     expect(await sites.upgradeCore(connection)).toMatchObject({ claimed: true });
     site.faults.firewall = false;
     site.faults.httpAuth = { user: 'u', pass: 'p' };

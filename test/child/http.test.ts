@@ -390,10 +390,18 @@ describe('the second URL', () => {
     expect(seen[0]?.body).toBe(seen[1]?.body);
   });
 
-  it('is tried for a change only when a firewall refused it before WordPress, and for a registration, which may be repeated', async () => {
+  it('is tried for a change only where a firewall refuses whatever is sent, and for a registration, which may be repeated', async () => {
     const { url, seen } = await guarded();
     expect(await children().upgradeCore(at(url))).toMatchObject({ claimed: true });
-    expect(seen.map((one) => one.url)).toEqual(['/wp-admin/admin-ajax.php', '/']);
+    expect(seen.map((one) => one.url)).toEqual(['/wp-admin/admin-ajax.php', '/wp-admin/admin-ajax.php', '/']);
+    expect(seen.map((one) => one.body === '')).toEqual([false, true, false]);
+    const filtered = await site((response, { body }) => {
+      response.statusCode = body === '' ? 400 : 403;
+      response.end(body === '' ? '0' : '<html>firewall</html>');
+    });
+    const refused = { kind: 'unframed', httpStatus: 403, mayHaveRun: true };
+    await expect(children().savePost(at(filtered.url), {}, null)).rejects.toMatchObject(refused);
+    expect(filtered.seen.map((one) => one.url)).toEqual(Array(2).fill('/wp-admin/admin-ajax.php'));
     for (const [status, body] of [
       [500, '<html>critical error</html>'],
       [502, '<html>bad gateway</html>'],
@@ -422,6 +430,20 @@ describe('the second URL', () => {
     expect(door).toBe('root');
     await sites.upgradeCore({ ...at(url), door });
     expect(seen.map((one) => one.url)).toEqual(['/wp-admin/admin-ajax.php', '/', '/']);
+  });
+
+  it('is tried for a read whose connection broke off only after the same one, which keeps its place', async () => {
+    let breaks = 1;
+    const { url, seen } = await site((response, { url: path }) => {
+      if (!path.includes('wp-admin') || breaks-- <= 0) return response.end(frame(stats));
+      return response.socket?.destroy();
+    });
+    const sites = children();
+    expect(await sites.stats(at(url), request)).toMatchObject({ door: 'ajax' });
+    expect(seen.map((one) => one.url)).toEqual(Array(2).fill('/wp-admin/admin-ajax.php'));
+    breaks = 2;
+    expect(await sites.stats(at(url), request)).toMatchObject({ door: 'root' });
+    expect(seen.slice(2).map((one) => one.url)).toEqual([...Array(2).fill('/wp-admin/admin-ajax.php'), '/']);
   });
 
   it('is not tried where it cannot help, and the first failure stands', async () => {

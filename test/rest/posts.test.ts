@@ -318,6 +318,16 @@ describe('POST /posts/{site}/create', () => {
     expect(body.data.link).toBe(`${app.fleet.site(0).url}my-new-post/`);
   });
 
+  it('sends it once where a firewall replaces the answer by its page, and says that it may have been created', async () => {
+    const { faults, state } = app.fleet.site(0);
+    faults.firewallFilters = ['newpost'];
+    const { status, body } = await create({ ...post, post_title: 'Only once', post_name: 'only-once' });
+    faults.firewallFilters = undefined;
+    expect([status, body.code]).toEqual([502, 'create_post_error']);
+    expect(body.message).toMatch(/may/);
+    expect(state.posts.filter(({ title }) => title === 'Only once')).toHaveLength(1);
+  });
+
   it('overwrites no other post, and pushes nobody out of the editor, through a custom field', async () => {
     const before = { ...putPost(0, 6, { content: 'theirs' }) };
     for (const name of ['_mainwp_edit_post_id', '_mainwp_edit_post_site_id', '_edit_lock', '_sticky']) {

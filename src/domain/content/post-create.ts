@@ -4,6 +4,7 @@ import type { NewPost, PostRef } from '../../../schemas/post.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { slugOf } from '../../runtime/slugs.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
+import { mayHaveRun } from '../connection/attempt.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
@@ -51,11 +52,22 @@ export async function createPost(
 async function create(ctx: Ctx, connection: SiteConnection, siteId: number, fields: NewPost) {
   const { id, link } = await withPostError('create_post_error', siteId, () =>
     ctx.child.savePost(connection, fields, null, { signal: ctx.signal }),
-  );
+  ).catch((error: unknown) => {
+    throw error instanceof ServiceError && mayHaveRun(error.cause) ? perhapsCreated(error) : error;
+  });
   if (id === null) throw new ServiceError('create_post_error', 'The site did not create the post and gave no reason.');
   // A post that cannot be read back was not created, regardless of the child's answer.
   const made = await findPost(ctx, connection, id);
   if (made === null)
     throw new ServiceError('create_post_error', `The site reported post ${id}, but has no post with this id.`);
   return { id, link, made };
+}
+
+/** A second try would be a second post. */
+function perhapsCreated({ code, message, data, cause }: ServiceError): ServiceError {
+  return new ServiceError(code, `${message} The post may have been created all the same.`, {
+    advice: 'Look for it among the posts of the site before you repeat the call.',
+    data,
+    cause,
+  });
 }

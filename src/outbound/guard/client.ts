@@ -57,9 +57,9 @@ export interface GuardParts {
  * so it skips the maintenance page that a killed update leaves behind.
  */
 const ADDRESSES = ['', 'wp-login.php', 'wp-activate.php'];
-/** What may be asked for again where a connection was closed without an answer. */
+/** What may be asked for again where a connection was closed without an answer. Not a snapshot: a second one of the same state displaces that of an earlier one. */
 const REPEATABLE: ReadonlySet<string> = new Set([
-  ...['hello', 'snapshot', 'arm', 'disarm', 'list', 'faults', 'ledger', 'sandbox'],
+  ...['hello', 'arm', 'disarm', 'list', 'faults', 'ledger', 'sandbox'],
   // Of the plugin for backups.
   ...['manifest', 'read', 'tables', 'rows', 'restoring'],
 ]);

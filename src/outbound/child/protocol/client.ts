@@ -45,6 +45,12 @@ const DASHBOARD_VERSION = '6.1.2';
 /** A first attempt that took longer than this is not repeated on the second URL (child protocol §1). */
 const FALLBACK_WITHIN_MS = 30_000;
 const VISIT_BYTES = 65_536;
+const FORM_HEADERS = {
+  accept: '*/*',
+  'accept-encoding': 'gzip',
+  'content-type': 'application/x-www-form-urlencoded',
+  'x-requested-with': 'XMLHttpRequest',
+};
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 
@@ -71,7 +77,7 @@ export class ChildClient {
 
   /**
    * The decoded JSON of the answer, and which address gave it. The other address is tried where that is harmless: for a
-   * read, for a call that may be repeated, or if a firewall refused the call before WordPress saw it.
+   * read, for a call that may be repeated, or if a firewall lets nothing through at this one.
    */
   async run(call: ChildCall): Promise<{ value: unknown; door: Door }> {
     return this.#travel(call, async (url, trip) => {
@@ -79,7 +85,13 @@ export class ChildClient {
       const door: Door = call.door ?? 'ajax';
       const first = await this.#post(call, addressOf(door, url), body, trip);
       if ('value' in first) return { value: first.value, door };
-      const again = first.refused || ((call.read || call.repeatable === true) && first.again);
+      const mayRepeat = call.read || call.repeatable === true;
+      if (mayRepeat && first.failure.brokeOff) {
+        // It may have been a kept connection that was just being closed, which says nothing about the address.
+        const same = await this.#post(call, addressOf(door, url), body, trip, true);
+        if ('value' in same) return { value: same.value, door };
+      }
+      const again = mayRepeat ? first.again : first.refused && (await this.#isClosed(call, addressOf(door, url), trip));
       if (!again || this.#parts.now() - trip.began > FALLBACK_WITHIN_MS) throw first.failure;
       const other: Door = door === 'ajax' ? 'root' : 'ajax';
       const second = await this.#post(call, addressOf(other, url), body, trip);
@@ -104,6 +116,23 @@ export class ChildClient {
         at = next;
       }
     });
+  }
+
+  /**
+   * Whether a firewall refuses whatever is sent to this address. One that judges what comes back refuses a change that was made; an empty
+   * call gets past it.
+   */
+  async #isClosed(call: ChildCall, url: URL, trip: Trip): Promise<boolean> {
+    const { headers, ...request } = this.#get(call, url, trip, VISIT_BYTES);
+    const sent = { ...headers, ...FORM_HEADERS };
+    try {
+      const answer = await this.#parts.transport.exchange({ ...request, method: 'POST', headers: sent, body: '' });
+      trip.bytes += answer.bytes;
+      return isRefusedOutside(answer);
+    } catch (error) {
+      if (error instanceof ChildFailure) return false;
+      throw error;
+    }
   }
 
   async #look(call: ChildCall, url: URL, trip: Trip): Promise<WireAnswer> {
@@ -207,17 +236,14 @@ export class ChildClient {
     onCall?.({ site_id, fn, ms, queued_ms: Math.round(trip.queued_ms), outcome, bytes: trip.bytes });
   }
 
-  async #post(call: ChildCall, url: URL, body: string, trip: Trip): Promise<Posted> {
+  async #post(call: ChildCall, url: URL, body: string, trip: Trip, once = false): Promise<Posted> {
     const change = call.read ? null : this.#parts.unfinishedChanges.begin(call.site_id);
     let answer: WireAnswer;
     try {
       answer = await this.#parts.transport.exchange({
         method: 'POST',
         headers: {
-          accept: '*/*',
-          'accept-encoding': 'gzip',
-          'content-type': 'application/x-www-form-urlencoded',
-          'x-requested-with': 'XMLHttpRequest',
+          ...FORM_HEADERS,
           ...this.#headers(call.at, url),
           ...call.options?.headers,
           ...this.#parts.sessions.headerOf(call),
@@ -225,6 +251,7 @@ export class ChildClient {
         body,
         maxBytes: this.settings.maxBodyBytes,
         atLimit: 'fail',
+        once,
         ...this.#wire(call, url, trip),
         // WordPress sends its headers when an update begins, is silent while it works, and aborts in the middle if its
         // client hangs up.
@@ -233,7 +260,7 @@ export class ChildClient {
     } catch (error) {
       if (!(error instanceof ChildFailure)) throw error;
       if (error.kind === 'cancelled' && error.mayHaveRun) change?.abandoned();
-      // A connection cut in the middle is often a firewall's reaction to wp-admin, or a stale keep-alive.
+      // A connection cut in the middle is often a firewall's reaction to wp-admin.
       return { failure: error, again: error.brokeOff, refused: false };
     }
     trip.bytes += answer.bytes;
@@ -298,10 +325,7 @@ export class ChildClient {
   }
 }
 
-/**
- * `again` = worth one attempt on the other address, if the call only reads. `refused` = certainly refused before
- * WordPress, so that even a call that changes something may be tried there.
- */
+/** `again` = worth one attempt on the other address, if the call may be repeated. `refused` = by a firewall's page. */
 type Posted = { value: unknown } | { failure: ChildFailure; again: boolean; refused: boolean };
 
 function addressOf(door: Door, url: URL): URL {
