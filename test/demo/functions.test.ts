@@ -331,7 +331,10 @@ describe('posts and comments', () => {
 
     const edit = { post_custom: encoded({ _mainwp_edit_post_id: [id] }) };
     await call(site, 'newpost', { new_post: encoded({ post_title: 'Second' }), ...edit });
-    expect(read()).toMatchObject({ title: 'Second' });
+    expect(read()).toMatchObject({ title: 'Second', categories: ['News', 'Brand new'] });
+    // As the child: an empty list of categories is no list.
+    await call(site, 'newpost', { new_post: encoded({ post_title: 'Second' }), ...edit, post_category: '' });
+    expect(read()).toMatchObject({ categories: ['News', 'Brand new'] });
     await call(site, 'post_action', { id, action: 'update', 'post_data[ID]': id, 'post_data[post_title]': 'Third' });
     expect(read()).toMatchObject({ title: 'Third' });
     const other = site.state.users[1];

@@ -229,6 +229,31 @@ describe('PUT /posts/{site}/{id}/edit', () => {
     });
   });
 
+  it.each([
+    ['the sticky mark', { is_sticky: 1 }],
+    ['a featured image', { post_featured_image: 'https://img.example/b.png' }],
+  ])('keeps the categories when only %s is sent', async (_what, body) => {
+    putPost(0, 6, { categories: ['News', 'New Cat'] });
+    expect((await edit(6, body)).status).toBe(200);
+    const { body: read } = await app.rest(`GET /posts/${ids[0]}/6`);
+    expect(read.data).toMatchObject({ ...body, post_category: ['News', 'New Cat'] });
+  });
+
+  it('sends the child no categories that were not asked for', async () => {
+    putPost(0, 6);
+    await edit(6, { is_sticky: 1 });
+    const saves = app.fleet.site(0).calls.filter((call) => call.function === 'newpost');
+    expect(saves.map(({ params }) => params.post_category)).toEqual([undefined]);
+  });
+
+  it('files a post under the default category when the list of categories is empty', async () => {
+    putPost(0, 6, { categories: ['News', 'New Cat'] });
+    expect((await edit(6, { post_category: [] })).status).toBe(200);
+    expect(postOn(0, 6)?.categories).toEqual(['Uncategorized']);
+    expect((await edit(6, { post_category: '', is_sticky: 1 })).status).toBe(200);
+    expect(postOn(0, 6)).toMatchObject({ categories: ['Uncategorized'], sticky: true });
+  });
+
   it('schedules a draft at the time that was asked for', async () => {
     putPost(0, 6, { status: 'draft' });
     const { status } = await edit(6, { post_status: 'future', post_date_gmt: '2027-01-02 03:04:05' });

@@ -4,7 +4,7 @@ import { emptyPost } from '../content.js';
 import { isRecord, json, text } from '../params.js';
 import type { PostState } from '../state.js';
 import { summary } from './post-action.js';
-import { applyFields, decode, useCategories } from './post-fields.js';
+import { applyFields, decode, requireCategory, useCategories } from './post-fields.js';
 
 /** `newpost`: creates a post, or replaces one when an id is given (child protocol §6.4). */
 export const newPost: ChildFunction = (call) => {
@@ -55,8 +55,10 @@ function fill(call: Call, post: PostState, fields: Record<string, unknown>, cust
   const author = fields.custom_post_author ?? fields.post_author;
   const writer = state.users.find((user) => user.login === author || String(user.id) === String(author));
   if (writer !== undefined) post.author = writer.login;
-  if (params.post_category !== undefined)
-    useCategories(state, post, percentDecode(decode(text(params, 'post_category'))));
+  // An empty list is none at all: the categories stay.
+  const categories = percentDecode(decode(text(params, 'post_category')));
+  if (categories !== '') useCategories(state, post, categories);
+  requireCategory(state, post);
   if (params.post_featured_image !== undefined) post.featuredImage = decode(text(params, 'post_featured_image'));
   for (const [key, values] of Object.entries(custom)) {
     if (Array.isArray(values) && key !== '_sticky' && !key.startsWith('_mainwp_')) post.meta[key] = values.map(String);

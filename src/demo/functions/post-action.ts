@@ -2,7 +2,7 @@ import type { Call, ChildFunction } from '../answer.js';
 import { integer, isRecord, json, nested, text } from '../params.js';
 import type { PostState, SiteState } from '../state.js';
 import { wpDate } from './dates.js';
-import { applyFields, base64, decode } from './post-fields.js';
+import { applyFields, base64, decode, requireCategory } from './post-fields.js';
 
 /** `post_action`: SUCCESS also for a post that does not exist (child protocol §6.4). */
 export const postAction: ChildFunction = (call) => {
@@ -48,8 +48,17 @@ function change(call: Call, post: PostState, action: string, now: number): void 
   else if (action === 'trash') {
     post.statusBefore = post.status;
     post.status = 'trash';
-  } else if (action === 'update') applyFields(state, post, nested(params, 'post_data'));
+  } else if (action === 'update') update(state, post, nested(params, 'post_data'));
   else if (action === 'update_meta') applyMeta(post, json(decode(text(params, 'values'))));
+}
+
+/** wp_update_post: a list of categories replaces the others, without those that are not there (0). */
+function update(state: SiteState, post: PostState, fields: Record<string, unknown>): void {
+  applyFields(state, post, fields);
+  const listed = Object.values(isRecord(fields.post_category) ? fields.post_category : {}).map(Number);
+  if (listed.length > 0)
+    post.categories = state.categories.filter(({ term_id }) => listed.includes(term_id)).map(({ name }) => name);
+  requireCategory(state, post);
 }
 
 function applyMeta(post: PostState, values: unknown): void {

@@ -53,3 +53,9 @@ export function useCategories(state: SiteState, post: PostState, names: string):
     state.nextId += 1;
   }
 }
+
+/** WordPress files a post without any category under its default one; other types may have none. */
+export function requireCategory(state: SiteState, post: PostState): void {
+  const standard = state.categories[0];
+  if (post.type === 'post' && post.categories.length === 0 && standard !== undefined) post.categories = [standard.name];
+}

@@ -76,14 +76,19 @@ function requirePossible(before: EditablePost, change: PostChange): void {
 }
 
 async function write(ctx: Ctx, connection: SiteConnection, before: EditablePost, wanted: PostChange): Promise<void> {
-  const { post_category, post_featured_image, is_sticky } = wanted;
-  await ctx.child.updatePost(connection, before.id, wanted, { signal: ctx.signal });
-  if (post_category !== undefined || post_featured_image !== undefined || is_sticky === 1)
+  const { post_category, ...fields } = wanted;
+  const update = { ...fields, ...(post_category?.length === 0 ? { post_category: [] as const } : {}) };
+  await ctx.child.updatePost(connection, before.id, update, { signal: ctx.signal });
+  if (hasNames(post_category) || wanted.post_featured_image !== undefined || wanted.is_sticky === 1)
     await rewrite(ctx, connection, before, wanted);
 }
 
+function hasNames(categories: PostChange['post_category']): boolean {
+  return categories !== undefined && categories.length > 0;
+}
+
 /**
- * Categories, the featured image and the sticky flag can only be set through `newpost`, which makes the connected user
+ * Named categories, the featured image and the sticky flag can only be set through `newpost`, which makes the connected user
  * the author and removes the featured image: both are restored.
  */
 async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePost, wanted: PostChange): Promise<void> {
@@ -95,7 +100,7 @@ async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePos
     post_title,
     post_content,
     post_status,
-    ...(post_category === undefined ? {} : { post_category }),
+    ...(hasNames(post_category) ? { post_category } : {}),
     ...(post_featured_image === undefined ? {} : { post_featured_image }),
     ...(featured_image_data === undefined ? {} : { featured_image_data }),
     ...(is_sticky === 1 ? { is_sticky } : {}),
@@ -150,6 +155,8 @@ function requireEffect(before: EditablePost, after: EditablePost, wanted: PostCh
   const failed = COMPARED.filter((name) => {
     const value = wanted[name];
     if (value === undefined || asText(value) === asText(before[name])) return false;
+    // Without any other a post has its site's default category, which may be the one that it had.
+    if (name === 'post_category' && asText(value) === '' && before.post_category.length === 1) return false;
     return asText(after[name]) === asText(before[name]);
   });
   // WordPress itself publishes a scheduled post when its time has come, and the reverse.

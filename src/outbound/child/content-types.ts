@@ -39,6 +39,8 @@ export type EditablePost = Omit<PostDetail, 'link' | 'author' | 'modified'> & {
 };
 
 export type PostUpdate = Pick<PostChange, (typeof POST_COLUMNS)[number] | 'post_tags' | 'post_custom'> & {
+  /** Empty: none but the site's default category. Others are set by a save. */
+  post_category?: readonly [] | undefined;
   /** Id of an image of the site to use as the featured one. */
   thumbnail_id?: string | undefined;
 };

@@ -219,7 +219,8 @@ export function newpostParams(fields: SavedFields, over: SavedOver | null): Chil
       ...(over === null || over.author === '' ? {} : { custom_post_author: over.author }),
     }),
     post_custom: json(custom),
-    post_category: toBase64(names(post_category ?? [])),
+    // The child changes no categories without a name: an edit that does not ask for any leaves them.
+    ...(post_category === undefined ? {} : { post_category: toBase64(names(post_category)) }),
     mainwp_upload_dir: json({}),
     ...(post_featured_image === undefined ? {} : { post_featured_image: toBase64(post_featured_image) }),
     ...(featured_image_data === undefined
@@ -246,6 +247,8 @@ export function postData(update: PostUpdate): Record<string, string | Record<str
   }
   // Without this flag WordPress sets the date of a draft to now, and publishes what should be scheduled.
   if (update.post_date !== undefined) data.edit_date = '1';
+  // No category is the only choice that does not need `newpost`: WordPress gives its default one to what must have one.
+  if (update.post_category !== undefined) data.post_category = { 0: '0' };
   if (update.post_tags !== undefined) data.tags_input = (update.post_tags ?? []).join(',');
   const custom = Object.entries(update.post_custom ?? {}).map(([key, value]) => [key, lastValue(value)] as const);
   if (update.thumbnail_id !== undefined) custom.push(['_thumbnail_id', update.thumbnail_id]);
