@@ -190,6 +190,20 @@ describe('ignoring', () => {
     expect(await app.call('list-updates')).toMatchObject({ summary: { core: 3, plugins: 5, themes: 3, total: 14 } });
   });
 
+  it('tells what is ignored all the same after an unignore', async () => {
+    const [a = ''] = plugins();
+    await app.call('ignore-update-everywhere', { action: 'ignore', type: 'core', slug: 'platform' });
+    await app.call('ignore-update-everywhere', { action: 'ignore', type: 'plugin', slug: a });
+    const core = await app.call('ignore-site-core', { ...OF, action: 'remove' });
+    expect(core).toMatchObject({ core_ignored: true, notice: expect.stringContaining('on every site') });
+    for (const answer of [
+      await app.call('ignore-site-plugins', { ...OF, action: 'remove', slugs: [a] }),
+      await app.call('set-ignored-updates', { ...OF, action: 'unignore', type: 'plugin', slug: a }),
+    ])
+      expect(answer.notice).toContain(a);
+    expect(await app.call('ignore-site-plugins', { ...OF, action: 'add', slugs: [a] })).not.toHaveProperty('notice');
+  });
+
   it('outlives a sync', async () => {
     const [a = ''] = plugins();
     await app.call('ignore-site-plugins', { ...OF, action: 'add', slugs: [a] });

@@ -240,6 +240,70 @@ describe('ignoring', () => {
   });
 });
 
+describe('taking an ignore back by another way in', () => {
+  const ignored = async () => {
+    const { body } = await app.rest('GET /updates/1/ignored');
+    return { ...body.data, types: body.ignored_types };
+  };
+  const NONE = { wp: {}, plugins: {}, themes: {}, types: [] };
+
+  it.each(['ignore-site-core', 'set-ignored-updates'])('%s lifts the switch of REST', async (operation) => {
+    await app.rest('POST /updates/1/ignore/wp');
+    const input =
+      operation === 'ignore-site-core'
+        ? { site_id_or_domain: 1, action: 'remove' }
+        : { site_id_or_domain: 1, action: 'unignore', type: 'core', slug: 'platform' };
+    const answer = await app.call(operation, input);
+    if (operation === 'ignore-site-core') expect(answer.core_ignored).toBe(false);
+    expect(answer).not.toHaveProperty('notice');
+    expect(await ignored()).toEqual(NONE);
+    expect((await ofSite('type=wp')).wp).toHaveProperty('platform');
+  });
+
+  it('DELETE lifts the entry of an operation', async () => {
+    await app.call('ignore-site-core', { site_id_or_domain: 1, action: 'add' });
+    const { body } = await app.rest('DELETE /updates/1/ignore/wp');
+    expect(body.message).toBe('Core updates are no longer ignored on this site.');
+    expect(await ignored()).toEqual(NONE);
+    expect((await ofSite('type=wp')).wp).toHaveProperty('platform');
+  });
+
+  it('DELETE of a whole type lifts what was ignored by name, and names it', async () => {
+    const [slug = ''] = slugs();
+    await app.rest('POST /updates/1/ignore/plugins', { body: { slug } });
+    await app.rest('POST /updates/1/ignore/plugins');
+    const { body } = await app.rest('DELETE /updates/1/ignore/plugins');
+    expect(body).toMatchObject({
+      message: 'All updates of plugins are no longer ignored on this site.',
+      data: { [slug]: 'success' },
+    });
+    expect(await ignored()).toEqual(NONE);
+    expect(Object.keys((await ofSite('type=plugins')).plugins)).toContain(slug);
+  });
+
+  it('says so where the switch or every site ignores it still', async () => {
+    const [slug = ''] = slugs();
+    await app.rest('POST /updates/1/ignore/plugins', { body: { slug } });
+    await app.rest('POST /updates/1/ignore/plugins');
+    const named = await app.rest(`DELETE /updates/1/ignore/plugins?slug=${encodeURIComponent(slug)}`);
+    expect(named.body.message).toMatch(/^1 of 1 plugins are no longer ignored by name\. .*all plugin updates/);
+    const input = { site_id_or_domain: 1, action: 'remove', slugs: [slug] };
+    expect((await app.call('ignore-site-plugins', input)).notice).toContain('DELETE /v2/updates/1/ignore/plugins');
+    await app.call('ignore-update-everywhere', { action: 'ignore', type: 'plugin', slug });
+    const whole = await app.rest('DELETE /updates/1/ignore/plugins');
+    expect(whole.body.message).toContain(`${slug} is ignored on every site`);
+    expect(whole.body.message).not.toContain('on this site.');
+  });
+
+  it('undoing an operation leaves the switch that was on before', async () => {
+    await app.rest('POST /updates/1/ignore/wp');
+    await app.call('ignore-site-core', { site_id_or_domain: 1, action: 'add' });
+    const [entry] = (await app.rest('GET /actions?per_page=1')).body.data;
+    expect((await app.rest('POST /actions/undo', { body: { change_id: entry.id, confirm: true } })).status).toBe(200);
+    expect(await ignored()).toMatchObject({ types: ['wp'] });
+  });
+});
+
 describe('a slug or type that names nothing', () => {
   it('is refused, and never means everything', async () => {
     const before = await ofSite();

@@ -2,7 +2,7 @@ import { siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { ignoreAction } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { setIgnored } from '../../src/domain/updates/ignored.js';
+import { setIgnored, stillIgnoredNotice } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -22,10 +22,12 @@ export default defineOperation({
       site_id: z.number().int(),
       action: z.enum(['add', 'remove']),
       themes_ignored: z.array(z.string()).describe("The site's list afterwards."),
+      notice: z.string().optional(),
     }),
 
   async handle({ site_id_or_domain, action, slugs }, ctx) {
-    const { site_id, list } = await setIgnored(ctx, site_id_or_domain, 'theme', slugs, action === 'add');
-    return { success: true, site_id, action, themes_ignored: list };
+    const { site_id, list, still } = await setIgnored(ctx, site_id_or_domain, 'theme', slugs, action === 'add');
+    const notice = stillIgnoredNotice(site_id, 'theme', still);
+    return { success: true, site_id, action, themes_ignored: list, ...(notice === undefined ? {} : { notice }) };
   },
 });

@@ -2,7 +2,7 @@ import { siteRef } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { asInAnswers } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { setIgnored } from '../../src/domain/updates/ignored.js';
+import { setIgnored, stillIgnoredNotice } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -29,10 +29,20 @@ export default defineOperation({
       site_id: z.number().int(),
       type: z.enum(['core', 'plugin', 'theme']),
       slug: z.string(),
+      notice: z.string().optional(),
     }),
 
   async handle({ action, site_id_or_domain, type, slug }, ctx) {
-    const { site_id, slugs } = await setIgnored(ctx, site_id_or_domain, type, [slug], action === 'ignore', 'slug');
-    return { success: true, action, site_id, type, slug: slugs[0] ?? slug };
+    const ignore = action === 'ignore';
+    const { site_id, slugs, still } = await setIgnored(ctx, site_id_or_domain, type, [slug], ignore, 'slug');
+    const notice = stillIgnoredNotice(site_id, type, still);
+    return {
+      success: true,
+      action,
+      site_id,
+      type,
+      slug: slugs[0] ?? slug,
+      ...(notice === undefined ? {} : { notice }),
+    };
   },
 });

@@ -17,7 +17,7 @@ import { editMonitor, type MonitorChange } from '../monitoring/edit.js';
 import { installedBySlug } from '../sites/inventory.js';
 import { type LoadedSite, loadSite } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
-import { type IgnorableType, setIgnored } from '../updates/ignored.js';
+import { type IgnorableType, setListed } from '../updates/ignored.js';
 import { rollBack } from '../updates/safe/roll-back.js';
 import { type Step, shown } from './plan.js';
 import { tagOf } from './site-states.js';
@@ -98,7 +98,7 @@ export async function undoOnSite(
   await each(
     of(({ field }) => field === 'ignored'),
     (own, { kind, slug, back_to }) =>
-      setIgnored(own, id, kind as IgnorableType, [slug], (back_to as string[]).length > 0),
+      setListed(own, id, kind as IgnorableType, [slug], (back_to as string[]).length > 0),
   );
   const { still, others } = await asPlanned(
     ctx,

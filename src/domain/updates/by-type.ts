@@ -5,7 +5,6 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { loadLiveSite } from '../connection/actions.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
-import { loadRecord } from '../sites/sites.js';
 import { REQUIRED } from './backup-first.js';
 import type { About } from './checked.js';
 import { type Applied, type ApplyError, BROKE, UNSEEN } from './results.js';
@@ -99,25 +98,5 @@ function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[],
   return new ServiceError(code, first?.message ?? 'None of these slugs has an update on offer.', {
     ...(own === BROKE || own === REQUIRED ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
     data: { site_id: site.id, ...outcome },
-  });
-}
-
-const FLAGS = { wp: 'ignore_core', plugins: 'ignore_plugins', themes: 'ignore_themes' } as const;
-
-/** Hides or shows all updates of a type on a site (operations §5.6 "whole-site switches"). */
-export async function setTypeIgnored(
-  ctx: Ctx,
-  site: SiteRow,
-  type: keyof typeof FLAGS,
-  ignore: boolean,
-): Promise<void> {
-  const flag = FLAGS[type];
-  const before = await loadRecord(ctx, site.id);
-  await ctx.store.siteSettings.change(site, { [flag]: ignore ? 1 : 0 }, ctx.clock.now());
-  ctx.events.emit({
-    name: ignore ? 'update.ignored' : 'update.unignored',
-    site_id: site.id,
-    facts: { type },
-    changed: { [flag]: [before[flag], ignore ? 1 : 0] },
   });
 }

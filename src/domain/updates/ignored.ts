@@ -2,9 +2,11 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { slugMeant } from '../extensions/names.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
+import { loadRecord } from '../sites/sites.js';
 import { UPDATE_TYPES } from './results.js';
 
 export type IgnorableType = 'core' | 'plugin' | 'theme';
@@ -12,9 +14,16 @@ export type IgnorableType = 'core' | 'plugin' | 'theme';
 /** Slug of the core update (operations §5.5). */
 export const CORE_SLUG = 'platform';
 
+export interface IgnoreChange {
+  site_id: number;
+  slugs: string[];
+  /** The site's list of that type afterwards. */
+  list: string[];
+}
+
 /**
- * Adds slugs to a site's list for every version, or removes them; returns them, and the list of that type afterwards. An
- * item that the fleet knows may be called by its folder or name: an entry of that text would ignore nothing.
+ * Adds slugs to a site's list, or removes them, as `setListed` does, and says what ignores them all the same. An entry for
+ * WordPress and the site's switch for core updates mean the same, so whichever way in set one, this lifts both.
  */
 export async function setIgnored(
   ctx: Ctx,
@@ -23,7 +32,98 @@ export async function setIgnored(
   slugs: readonly string[],
   ignore: boolean,
   field = 'slugs',
-): Promise<{ site_id: number; slugs: string[]; list: string[] }> {
+): Promise<IgnoreChange & { still: StillIgnored }> {
+  const change = await setListed(ctx, ref, type, slugs, ignore, field);
+  const site = await loadRecord(ctx, change.site_id);
+  if (!ignore && type === 'core' && site.ignore_core === 1) await setTypeIgnored(ctx, site, 'wp', false);
+  return { ...change, still: ignore ? NOT_IGNORED : await stillIgnored(ctx, change.site_id, type, change.slugs) };
+}
+
+/**
+ * Offers everything of a type again on a site: lifts the switch and what is listed by name. Returns the latter, and what
+ * ignores any of it all the same.
+ */
+export async function unignoreType(
+  ctx: Ctx,
+  site: SiteRow,
+  type: 'plugin' | 'theme',
+): Promise<{ slugs: string[]; still: StillIgnored }> {
+  await setTypeIgnored(ctx, site, WORD_OF[type], false);
+  const slugs = await ctx.store.updates.ownIgnored(site.id, UPDATE_TYPES.indexOf(type));
+  if (slugs.length > 0) await setListed(ctx, site.id, type, slugs, false);
+  return { slugs, still: await stillIgnored(ctx, site.id, type) };
+}
+
+/** What ignores items that are not on the list of their site. */
+export interface StillIgnored {
+  /** The site ignores everything of the type. */
+  type: boolean;
+  /** Those of them that are ignored on every site. */
+  everywhere: readonly string[];
+}
+
+const NOT_IGNORED: StillIgnored = { type: false, everywhere: [] };
+
+const WORD_OF = { core: 'wp', plugin: 'plugins', theme: 'themes' } as const;
+const FLAGS = { wp: 'ignore_core', plugins: 'ignore_plugins', themes: 'ignore_themes' } as const;
+
+/** @param slugs undefined: every one of the type */
+async function stillIgnored(
+  ctx: Ctx,
+  siteId: number,
+  type: IgnorableType,
+  slugs?: readonly string[],
+): Promise<StillIgnored> {
+  const site = await loadRecord(ctx, siteId);
+  const entries = await ctx.store.siteUpdates.ignoredEverywhere();
+  const ofType = entries.filter((entry) => entry.type === UPDATE_TYPES.indexOf(type)).map(({ slug }) => slug);
+  const everywhere = [...new Set(ofType)].filter((slug) => slugs === undefined || slugs.includes(slug));
+  return { type: site[FLAGS[WORD_OF[type]]] === 1, everywhere };
+}
+
+/** Hides or shows all updates of a type on a site (operations §5.6 "whole-site switches"). */
+export async function setTypeIgnored(
+  ctx: Ctx,
+  site: SiteRow,
+  type: keyof typeof FLAGS,
+  ignore: boolean,
+): Promise<void> {
+  const flag = FLAGS[type];
+  const before = await loadRecord(ctx, site.id);
+  await ctx.store.siteSettings.change(site, { [flag]: ignore ? 1 : 0 }, ctx.clock.now());
+  ctx.events.emit({
+    name: ignore ? 'update.ignored' : 'update.unignored',
+    site_id: site.id,
+    facts: { type },
+    changed: { [flag]: [before[flag], ignore ? 1 : 0] },
+  });
+}
+
+/** A sentence about what is ignored all the same; undefined if nothing is. */
+export function stillIgnoredNotice(siteId: number, type: IgnorableType, still: StillIgnored): string | undefined {
+  const everywhere =
+    still.everywhere.length === 0
+      ? []
+      : [`${still.everywhere.join(', ')} is ignored on every site, which ignore-update-everywhere-v1 lifts.`];
+  const whole = still.type
+    ? [`This site ignores all ${type} updates, which DELETE /v2/updates/${siteId}/ignore/${WORD_OF[type]} lifts.`]
+    : [];
+  const reasons = [...whole, ...everywhere];
+  return reasons.length === 0 ? undefined : `Not on offer yet: ${reasons.join(' ')}`;
+}
+
+/**
+ * Adds slugs to a site's list for every version, or removes them. An item that the fleet knows may be called by its folder
+ * or name: an entry of that text would ignore nothing.
+ */
+export async function setListed(
+  ctx: Ctx,
+  ref: SiteRef,
+  type: IgnorableType,
+  slugs: readonly string[],
+  ignore: boolean,
+  field = 'slugs',
+): Promise<IgnoreChange> {
   const said = cleanSlugs(type, slugs, field);
   const site = await getSite(ctx, ref);
   const unique = await meantSlugs(ctx, site.id, type, said, ignore);

@@ -220,6 +220,15 @@ export function createUpdates(db: Db, aside: Reads = db) {
       return { list: after, before: (results[0]?.rows ?? []) as IgnoredVersion[] };
     },
 
+    /** Slugs on a site's own list. */
+    async ownIgnored(siteId: number, type: number): Promise<string[]> {
+      const rows = await db.all<{ slug: string }>(
+        'SELECT DISTINCT slug FROM ignored_update WHERE site_id = ? AND type = ? ORDER BY slug',
+        [siteId, type],
+      );
+      return rows.map(({ slug }) => slug);
+    },
+
     /** What a site's own list has of these slugs. */
     ignoredVersions(siteId: number, type: number, slugs: readonly string[]): Promise<IgnoredVersion[]> {
       const query = ignoredVersions(siteId, type, JSON.stringify(slugs));

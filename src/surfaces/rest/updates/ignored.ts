@@ -3,8 +3,14 @@
 import { z } from '../../../../schemas/zod.js';
 import type { Ctx } from '../../../domain/context.js';
 import { installedExtensions } from '../../../domain/sites/inventory.js';
-import { setTypeIgnored } from '../../../domain/updates/by-type.js';
-import { ignoredEntries, setIgnored } from '../../../domain/updates/ignored.js';
+import {
+  CORE_SLUG,
+  ignoredEntries,
+  setIgnored,
+  setTypeIgnored,
+  stillIgnoredNotice,
+  unignoreType,
+} from '../../../domain/updates/ignored.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
@@ -28,7 +34,7 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
     description:
       type === 'wp'
         ? 'All versions, until you stop ignoring them.'
-        : 'The named slugs in every version; without slug, everything of the type.',
+        : `The named slugs in every version; without slug, everything of the type${ignore ? '' : ', named or not'}.`,
     params: () => slugOf,
     returns: () =>
       writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors().optional() }),
@@ -36,22 +42,47 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
       const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;
       if (type !== 'wp' && sent !== undefined) requireSlugs(sent, `svc_rest_invalid_${type}_slugs`);
       const named = sent ?? [];
-      const verb = ignore ? 'ignored' : 'no longer ignored';
-      if (type === 'wp' || named.length === 0) {
-        await setTypeIgnored(ctx, site, type, ignore);
-        const what = type === 'wp' ? 'Core updates' : `All updates of ${type}`;
-        return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url };
-      }
+      if (type === 'wp' || named.length === 0) return { ...(await setWhole(ctx, site, type, ignore)), url: site.url };
       const { known, errors } = await split(ctx, site, type, named, ignore);
-      if (known.length > 0) await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
+      const kind = KINDS[type];
+      const still = known.length > 0 ? (await setIgnored(ctx, site.id, kind, known, ignore)).still : null;
+      const more = still === null ? undefined : stillIgnoredNotice(site.id, kind, still);
+      const verb = ignore
+        ? 'ignored on this site'
+        : `no longer ignored ${more === undefined ? 'on this site' : 'by name'}`;
       return {
-        message: `${known.length} of ${named.length} ${type} are ${verb} on this site.`,
-        data: Object.fromEntries(known.map((slug) => [slug, 'success'])),
+        message: sentences(`${known.length} of ${named.length} ${type} are ${verb}.`, more),
+        data: succeeded(known),
         errors,
         url: site.url,
       };
     },
   });
+}
+
+const KINDS = { wp: 'core', plugins: 'plugin', themes: 'theme' } as const;
+
+function succeeded(slugs: readonly string[]): Record<string, 'success'> {
+  return Object.fromEntries(slugs.map((slug) => [slug, 'success' as const]));
+}
+
+const sentences = (...all: readonly (string | undefined)[]) => all.filter((each) => each !== undefined).join(' ');
+
+/** Ignores everything of a type on a site, or nothing of it: then what was ignored by name is on offer again, too. */
+async function setWhole(ctx: Ctx, site: SiteRow, type: keyof typeof KINDS, ignore: boolean) {
+  const what = type === 'wp' ? 'Core updates' : `All updates of ${type}`;
+  if (ignore) {
+    await setTypeIgnored(ctx, site, type, true);
+    return { message: `${what} are ignored on this site.`, data: {} };
+  }
+  const kind = KINDS[type];
+  const { still, slugs } =
+    kind === 'core'
+      ? { ...(await setIgnored(ctx, site.id, kind, [CORE_SLUG], false)), slugs: [] }
+      : await unignoreType(ctx, site, kind);
+  const more = stillIgnoredNotice(site.id, kind, still);
+  const where = more === undefined ? 'on this site' : 'by this site itself';
+  return { message: sentences(`${what} are no longer ignored ${where}.`, more), data: succeeded(slugs) };
 }
 
 /**
