@@ -10,6 +10,24 @@ const SCREEN = 'No effect: the page of this service has no such part.';
 const THEME = 'No effect: the page of this service follows the browser, or its own switch, for light and dark.';
 const BACKUPS = 'No effect: backups of sites do not work this way; see docs/backups.md.';
 
+/** How the backup methods are called where they are shown, by value. */
+export const BACKUP_TITLES = { '': 'Native backups', 'module-api-backups': 'API backups' } as const;
+type BackupMethod = keyof typeof BACKUP_TITLES;
+
+/** Also as it is shown, with the title that belongs to one of the values. */
+const backupMethod = (): z.ZodType<BackupMethod, z.ZodTypeDef, unknown> =>
+  z.preprocess(
+    (sent, context) => {
+      if (typeof sent !== 'object' || sent === null || !('value' in sent)) return sent;
+      const title = 'title' in sent ? sent.title : undefined;
+      if (title !== undefined && !Object.values(BACKUP_TITLES).some((each) => each === title)) {
+        context.addIssue({ code: 'custom', message: 'has a title, which is only shown, and cannot be changed' });
+      }
+      return sent.value;
+    },
+    z.enum(['', 'module-api-backups']),
+  );
+
 const WHERE = ', on sites whose automatic_update is 1.';
 
 const WIDGETS = [
@@ -105,9 +123,7 @@ export const GENERAL = {
     730,
     'Days without a release after which a plugin or theme counts as abandoned.',
   ),
-  svc_primary_backup: field(() => z.enum(['', 'module-api-backups']), '', 'Backup method; empty = native.', {
-    idle: BACKUPS,
-  }),
+  svc_primary_backup: field(backupMethod, '', 'Backup method; empty = native.', { idle: BACKUPS }),
   svc_enable_legacy_backup_feature: field(onOff, 0, 'Must be 1 with native backups and 0 with module-api-backups.', {
     idle: BACKUPS,
   }),

@@ -34,7 +34,7 @@ export interface BackupChange {
   password?: string | null | undefined;
   account_email?: string | null | undefined;
   company_id?: string | null | undefined;
-  secrets?: { api_key?: string | null | undefined } | null | undefined;
+  secrets?: { api_key?: string | null | undefined; password?: string | null | undefined } | null | undefined;
 }
 
 interface Stored {
@@ -94,8 +94,9 @@ export async function editBackup(ctx: Ctx, slug: string, change: BackupChange) {
     else next.options = { ...next.options, [name]: value };
   }
   const writes: SettingWrite[] = [{ key: keyOf(slug), value: next }];
-  const given = secrets === null ? { api_key: null } : secrets;
-  for (const [name, value] of Object.entries({ password, api_key: given?.api_key })) {
+  const given: BackupChange['secrets'] = secrets === null ? { api_key: null } : secrets;
+  const secret = { password: password === undefined ? given?.password : password, api_key: given?.api_key };
+  for (const [name, value] of Object.entries(secret)) {
     if (value === undefined || value?.startsWith('****') === true) continue;
     if (provider.secret !== name) throw noSuchField(name === 'api_key' ? 'secrets' : name, provider);
     writes.push({ key: secretKey(slug), value: value ?? undefined, secret: true });

@@ -1,7 +1,7 @@
 /** Reads and changes the settings (REST §6.10). Their effects on the service are in effects.ts. */
 
 import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
-import type { Fields } from '../../../schemas/settings.js';
+import { BACKUP_TITLES, type Fields } from '../../../schemas/settings.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isObject } from '../../runtime/plain-json.js';
 import { isZone } from '../../runtime/time-zones.js';
@@ -31,8 +31,7 @@ export async function readSettings(ctx: Ctx, group: Group): Promise<GroupView> {
 function shown(group: Group, values: Record<string, unknown>): Record<string, unknown> {
   if (group === 'general') {
     const value = values.svc_primary_backup;
-    const title = value === '' ? 'Native backups' : 'API backups';
-    return { ...values, svc_primary_backup: { value, title } };
+    return { ...values, svc_primary_backup: { value, title: BACKUP_TITLES[value as keyof typeof BACKUP_TITLES] } };
   }
   if (group !== 'monitoring') return values;
   const { svc_uptime_monitoring_interval: minutes, svc_uptime_monitoring_timeout: seconds } =
@@ -82,7 +81,7 @@ export async function changeGroup<G extends Group>(
     after[name] = value === null ? standard(ctx.config) : merged(before[name as keyof typeof before], value);
     return { key, value: value === null ? undefined : after[name] };
   });
-  CHECKS[group]?.(after, new Set(given.map(([name]) => name)));
+  CHECKS[group]?.(after, new Set(given.map(([name]) => name)), before);
   const names = given.map(([name]) => name);
   await store(writes, { names, before, after: after as GroupValues<G> });
   if (group === 'advanced') await applyConnectionSettings(ctx);
@@ -120,10 +119,12 @@ export function wrongField(name: string, code: string, reason: string, advice: s
   });
 }
 
-type Check = (after: Record<string, unknown>, given: ReadonlySet<string>) => void;
+const BACKUP_FIELDS = ['svc_primary_backup', 'svc_enable_legacy_backup_feature'] as const;
+
+type Check = (after: Record<string, unknown>, given: ReadonlySet<string>, before: Record<string, unknown>) => void;
 
 const CHECKS: Partial<Record<Group, Check>> = {
-  general(after, given) {
+  general(after, given, before) {
     if (given.has('timezone_string') && !isZone(String(after.timezone_string))) {
       throw wrongField(
         'timezone_string',
@@ -132,7 +133,8 @@ const CHECKS: Partial<Record<Group, Check>> = {
         'Send a name of the IANA database such as Europe/Berlin, or an offset such as UTC+5:30.',
       );
     }
-    if (!given.has('svc_primary_backup') && !given.has('svc_enable_legacy_backup_feature')) return;
+    // The standards contradict each other, and what a fresh server shows can be sent back as it is.
+    if (BACKUP_FIELDS.every((name) => after[name] === before[name])) return;
     const native = after.svc_primary_backup === '';
     if ((after.svc_enable_legacy_backup_feature === 1) !== native) {
       throw new ServiceError(

@@ -5,6 +5,7 @@ import { z } from '../../../../schemas/zod.js';
 import { chooseForSite, listResults, requestAudit, requestAudits, siteResult } from '../../../domain/audits/audits.js';
 import { auditSettingsView, changeAuditSettings } from '../../../domain/audits/settings.js';
 import { once } from '../../../runtime/once.js';
+import { onlyShown, withoutShown } from '../only-shown.js';
 import { ids, paging, sitePath, text } from '../params.js';
 import { ofModule, route } from '../route.js';
 import {
@@ -89,6 +90,8 @@ export const audits = ofModule(MODULE, [
   }),
 ]);
 
+const ENGINE = ['engine_in_use', 'lighthouse'] as const;
+
 export const auditsExtra = ofModule(MODULE, [
   route({
     on: 'GET /perf-audit/settings',
@@ -104,9 +107,14 @@ export const auditsExtra = ofModule(MODULE, [
     change: 'settings',
     body: 'required',
     summary: 'Change the audit settings; null restores the default',
-    params: () => z.object(settingFields()).partial(),
+    params: () =>
+      z
+        .object(settingFields())
+        .partial()
+        .extend(onlyShown(auditSettingsShape().pick({ engine_in_use: true, lighthouse: true }).shape)),
     returns: () => writtenOf(auditSettingsShape()),
-    answer: async (change, ctx) => {
+    answer: async (sent, ctx) => {
+      const change = await withoutShown(sent, ENGINE, () => auditSettingsView(ctx));
       await changeAuditSettings(ctx, change);
       return { message: 'The settings were changed.', data: await auditSettingsView(ctx) };
     },

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/costs/lists.js';
 import { editSettings, type GroupView, readSettings } from '../../../domain/settings/settings.js';
 import { once } from '../../../runtime/once.js';
+import { onlyShown, withoutShown } from '../only-shown.js';
 import { cleared } from '../params.js';
 import { ofModule, type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
@@ -33,18 +34,24 @@ async function answerOf(ctx: Ctx, { values, notes }: GroupView) {
   };
 }
 
+/** Changed by routes of their own. */
+const LISTS = ['product_categories', 'payment_methods', 'payment_method_list'] as const;
+
 const productType = once(() =>
   z.record(z.object({ title: z.string(), color: z.string(), icon: z.string() })).describe('By slug.'),
 );
 const paymentMethod = once(() => z.record(z.string()).describe('Title by slug.'));
 const listed = once(() => ({ slug: z.string(), title: z.string(), custom: z.boolean() }));
+const listsShape = once(() => ({
+  product_categories: z.array(z.object({ ...listed(), color: z.string(), icon: z.string() })),
+  payment_methods: z.record(z.string()),
+  payment_method_list: z.array(z.object(listed())),
+}));
 const costSettingsShape = once(() => ({
   data: z
     .object({
       ...valuesShape(COST_TRACKER).shape,
-      product_categories: z.array(z.object({ ...listed(), color: z.string(), icon: z.string() })),
-      payment_methods: z.record(z.string()),
-      payment_method_list: z.array(z.object(listed())),
+      ...listsShape(),
     })
     .describe('The settings outside both lists.'),
   meta: z.object({ notes: z.record(z.string()) }),
@@ -95,10 +102,12 @@ export const costSettings = ofModule('cost-tracker', [
     body: 'required',
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null restores the default. Unknown fields are refused.',
-    params: () => editShape(COST_TRACKER),
+    params: () => editShape(COST_TRACKER).extend(onlyShown(listsShape())),
     inner: { currency: 'invalid_currency' },
     returns: () => z.object({ message: z.string(), ...costSettingsShape() }),
-    async answer(change, ctx) {
+    async answer(sent, ctx) {
+      const shown = async () => (await answerOf(ctx, await readSettings(ctx, 'cost-tracker'))).data;
+      const change = await withoutShown(sent, LISTS, shown);
       const view = await editSettings(ctx, 'cost-tracker', change);
       const message = changedMessage('The cost tracker settings were changed.', change, view.notes);
       return { message, ...(await answerOf(ctx, view)) };

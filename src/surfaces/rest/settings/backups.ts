@@ -5,6 +5,8 @@ import { hasLogin, parseUrl } from '../../../../schemas/url.js';
 import { z } from '../../../../schemas/zod.js';
 import { BACKUPS_NOTE, editBackup, listBackups } from '../../../domain/settings/backups.js';
 import { once } from '../../../runtime/once.js';
+import { ownMember } from '../../../runtime/own-member.js';
+import { onlyShown, withoutShown } from '../only-shown.js';
 import { cleared } from '../params.js';
 import { type Route, route } from '../route.js';
 
@@ -30,6 +32,28 @@ const login = once(() =>
   }),
 );
 
+const options = once(() => ({
+  url: option(2048)
+    .refine(
+      (value) => typeof value !== 'string' || /^https?:$/.test(parseUrl(value)?.protocol ?? ''),
+      'must be an http or https URL',
+    )
+    .refine(
+      (value) => typeof value !== 'string' || !hasLogin(value),
+      'must not contain a login: use username, password or secrets',
+    ),
+  site_path: option(1000),
+  username: option(255),
+  account_email: option(254).refine(
+    (value) => typeof value !== 'string' || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
+    'must be an e-mail address',
+  ),
+  company_id: option(255),
+}));
+
+/** What is known of a provider. */
+const FACTS = ['label'] as const;
+
 export const backups: readonly Route[] = [
   route({
     on: 'GET /settings/api-backups',
@@ -54,37 +78,30 @@ export const backups: readonly Route[] = [
     params: () =>
       z.object({
         api_slug: z.string().max(60),
+        ...onlyShown({ label: z.string() }),
+        options: z
+          .object(options())
+          .strict()
+          .optional()
+          .describe('The fields of the provider, as GET shows them; those sent beside it win.'),
         enabled: onOff()
           .transform((on) => on === 1)
           .nullable()
           .optional(),
-        url: option(2048)
-          .refine(
-            (value) => typeof value !== 'string' || /^https?:$/.test(parseUrl(value)?.protocol ?? ''),
-            'must be an http or https URL',
-          )
-          .refine(
-            (value) => typeof value !== 'string' || !hasLogin(value),
-            'must not contain a login: use username, password or secrets',
-          ),
-        site_path: option(1000),
-        username: option(255),
+        ...options(),
         password: option(1000).describe('Write-only.'),
-        account_email: option(254).refine(
-          (value) => typeof value !== 'string' || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
-          'must be an e-mail address',
-        ),
-        company_id: option(255),
         secrets: z
-          .object({ api_key: option(1000) })
+          .object({ api_key: option(1000), password: option(1000) })
           .strict()
           .nullable()
           .optional()
           .describe('Write-only.'),
       }),
     returns: () => z.object({ message: z.string(), data: z.record(login()).describe('By slug of the provider.') }),
-    async answer({ api_slug, ...change }, ctx) {
-      const data = await editBackup(ctx, api_slug, change);
+    async answer({ api_slug, options: shown, ...sent }, ctx) {
+      const logins = await listBackups(ctx);
+      const change = await withoutShown(sent, FACTS, async () => ownMember(logins, api_slug) ?? {});
+      const data = await editBackup(ctx, api_slug, { ...shown, ...change });
       return { message: 'The login was changed.', data: { [api_slug]: data } };
     },
   }),

@@ -9,6 +9,7 @@ import { GROUPS, type Group } from '../../../domain/settings/effects.js';
 import { type GroupView, readSettings, type SettingsChange } from '../../../domain/settings/settings.js';
 import { once } from '../../../runtime/once.js';
 import { costSettings } from '../costs/settings.js';
+import { onlyShown, withoutShown } from '../only-shown.js';
 import type { InnerCodes } from '../parameter-errors.js';
 import { type Route, route } from '../route.js';
 import { backups } from './backups.js';
@@ -22,6 +23,10 @@ function groupAnswer({ values, notes }: GroupView) {
   return { data: values, ...(Object.keys(notes).length === 0 ? {} : { meta: { notes } }) };
 }
 
+function texts<N extends string>(names: readonly N[]) {
+  return Object.fromEntries(names.map((name) => [name, z.string()])) as Record<N, z.ZodString>;
+}
+
 const none = once(() => z.object({}));
 
 interface GroupFacts {
@@ -29,16 +34,24 @@ interface GroupFacts {
   /** What the description of a change says besides. */
   note?: string;
   inner?: InnerCodes;
-  /** Values in answers that are derived from the others. */
-  derived?: () => z.ZodRawShape;
+  /** Values in answers in another form than in a change. */
+  shapes?: () => z.ZodRawShape;
+  /** Texts in answers that are derived from the others. */
+  derived?: readonly string[];
 }
 
 /** Reading and changing one group of settings. */
-function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, derived }: GroupFacts): Route[] {
+function groupRoutes<G extends Group>(
+  group: G,
+  { summary, note, inner = {}, shapes, derived = [] }: GroupFacts,
+): Route[] {
   const name = group.replace('-', ' ');
   const returns = () =>
     z.object({
-      data: valuesShape(GROUPS[group]).extend(derived?.() ?? {}),
+      data: valuesShape(GROUPS[group]).extend({
+        ...shapes?.(),
+        ...texts(derived),
+      }),
       meta: z
         .object({ notes: z.record(z.string()) })
         .optional()
@@ -58,10 +71,15 @@ function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, der
       body: 'required',
       summary: `Change ${name} settings`,
       description: note === undefined ? PARTIAL : `${PARTIAL} ${note}`,
-      params: () => editShape(GROUPS[group]),
+      params: () => editShape(GROUPS[group]).extend(onlyShown(texts(derived))),
       inner,
       returns,
-      async answer(change, ctx) {
+      async answer(sent, ctx) {
+        const change = await withoutShown<Record<string, unknown>, string>(
+          sent,
+          derived,
+          async () => (await readSettings(ctx, group)).values,
+        );
         const view = await changeSettings(ctx, group, change as SettingsChange<G>);
         return {
           message: changedMessage(`The ${name} settings were changed.`, change, view.notes),
@@ -71,6 +89,8 @@ function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, der
     }),
   ];
 }
+
+const MAIL_FACTS = ['type', 'label', 'description'] as const;
 
 const emails = [
   route({
@@ -89,9 +109,11 @@ const emails = [
     body: 'required',
     summary: 'Change a mail',
     description: PARTIAL,
-    params: () => z.object({ mail_type: z.string().max(60), ...mailChange() }),
+    params: () => z.object({ mail_type: z.string().max(60), ...mailChange(), ...onlyShown(texts(MAIL_FACTS)) }),
     returns: () => z.object({ data: mailSetting() }),
-    async answer({ mail_type, ...change }, ctx) {
+    async answer({ mail_type, ...sent }, ctx) {
+      const shown = async () => (await listMails(ctx)).find(({ type }) => type === mail_type) ?? {};
+      const change = await withoutShown(sent, MAIL_FACTS, shown);
       return { message: 'The mail was changed.', data: await editMail(ctx, mail_type, change) };
     },
   }),
@@ -102,7 +124,7 @@ export const settings: readonly Route[] = [
     summary: 'General settings',
     note: 'sidebar_position and svc_widgets are per user of the key. Automatic updates are a policy (GET /policies); if a caller who may not approve set it, each of its plans waits for a person.',
     inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
-    derived: () => ({
+    shapes: () => ({
       svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Backup method.'),
     }),
   }),
@@ -114,10 +136,7 @@ export const settings: readonly Route[] = [
   ...groupRoutes('monitoring', {
     summary: 'Monitoring settings',
     note: 'The same values as in PUT /monitors/settings.',
-    derived: () => ({
-      svc_uptime_monitoring_interval_label: z.string(),
-      svc_uptime_monitoring_timeout_label: z.string(),
-    }),
+    derived: ['svc_uptime_monitoring_interval_label', 'svc_uptime_monitoring_timeout_label'],
   }),
   ...emails,
   ...costSettings,

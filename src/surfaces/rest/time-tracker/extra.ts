@@ -3,13 +3,17 @@
 import { bucketFields, timeSettings as settingFields } from '../../../../schemas/time.js';
 import { z } from '../../../../schemas/zod.js';
 import { addBucket, changeBucket, deleteBucket } from '../../../domain/time-tracker/buckets.js';
-import { changeTimeSettings } from '../../../domain/time-tracker/settings.js';
+import { changeTimeSettings, timeSettings } from '../../../domain/time-tracker/settings.js';
 import { deleteTask } from '../../../domain/time-tracker/tasks.js';
 import { clientOf, clientPath } from '../clients/path.js';
+import { onlyShown, withoutShown } from '../only-shown.js';
 import { ofModule, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { bucketShape, deletedShape, timeSettingsShape } from '../schemas/time-tracker.js';
 import { bucketPath, DIGITS, inRestWords, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
+
+/** Whether a client has settings of its own. */
+const SOURCE = ['source'] as const;
 
 export const timeTrackerExtra = ofModule(MODULE, [
   route({
@@ -72,22 +76,31 @@ export const timeTrackerExtra = ofModule(MODULE, [
     change: 'settings',
     body: 'required',
     summary: 'Change the global settings',
-    params: () => z.object(settingFields()).partial(),
+    params: () =>
+      z
+        .object(settingFields())
+        .partial()
+        .extend(onlyShown(timeSettingsShape().pick({ source: true }).shape)),
     returns: () => writtenOf(timeSettingsShape()),
-    answer: async (change, ctx) => ({
-      message: 'The settings were changed.',
-      data: await changeTimeSettings(ctx, null, change),
-    }),
+    answer: async (sent, ctx) => {
+      const change = await withoutShown(sent, SOURCE, () => timeSettings(ctx, null));
+      return { message: 'The settings were changed.', data: await changeTimeSettings(ctx, null, change) };
+    },
   }),
   route({
     on: 'PUT|PATCH /time-tracker/clients/{id_or_email}/settings/edit',
     change: 'settings',
     body: 'required',
     summary: 'Change the settings of a client; null restores the global setting',
-    params: () => z.object(settingFields()).partial().extend(clientPath()),
+    params: () =>
+      z
+        .object(settingFields())
+        .partial()
+        .extend({ ...clientPath(), ...onlyShown(timeSettingsShape().pick({ source: true }).shape) }),
     returns: () => writtenOf(timeSettingsShape()),
-    answer: async ({ id_or_email, ...change }, ctx) => {
+    answer: async ({ id_or_email, ...sent }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
+      const change = await withoutShown(sent, SOURCE, () => timeSettings(ctx, id));
       return { message: "The client's settings were changed.", data: await changeTimeSettings(ctx, id, change) };
     },
   }),
