@@ -180,6 +180,32 @@ describe('moves between the states', () => {
     expect(await status(1)).toBe('connected');
   });
 
+  it('an outdated child is disconnected after every sync and reconnection, and what it reports is kept', async () => {
+    const seen: unknown[] = [];
+    const ways: (() => Promise<unknown>)[] = [
+      () => app.call('sync-sites', { site_ids_or_domains: [1] }),
+      () => app.call('sync-sites'),
+      () => app.fail('reconnect-site', { site_id_or_domain: 1 }),
+      () => app.call('sync-sites', { site_ids_or_domains: [1] }),
+    ];
+    app.site(0).faults.outdated = true;
+    for (const [at, way] of ways.entries()) {
+      // As time goes on between and during calls.
+      app.clock.move(60_000);
+      app.site(0).state.wpVersion = `6.9.${at}`;
+      await way();
+      const {
+        status: state,
+        status_reason,
+        wp_version,
+        last_sync,
+      } = await app.call('get-site', { site_id_or_domain: 1 });
+      seen.push([state, status_reason, wp_version, last_sync]);
+    }
+    const reason = expect.stringContaining('MainWP Child 3.5.4');
+    expect(seen).toEqual(ways.map((_way, at) => ['disconnected', reason, `6.9.${at}`, '2026-11-20T12:00:00Z']));
+  });
+
   it('a check tells up from down, and down from no answer', async () => {
     expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({
       site_id: 1,

@@ -11,8 +11,8 @@ import { firstCertificateLook } from '../monitoring/certificates.js';
 import { syncSettings } from '../settings/effects.js';
 import {
   isLate,
+  isOutdated,
   type LoadedSite,
-  MINIMUM_CHILD_VERSION,
   outdated,
   requireConnection,
   requireContactable,
@@ -20,7 +20,6 @@ import {
 } from '../sites/load.js';
 import { nameByTitle } from '../sites/title.js';
 import { withChildsWww } from '../sites/urls.js';
-import { compareVersions } from '../sites/versions.js';
 import { finishOpenChanges } from './open-changes.js';
 
 /** Parts of a snapshot that are off by default but stored here: security findings are read from the last sync. */
@@ -114,15 +113,17 @@ export async function storeFailure(
 
 async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {
   const { site } = target;
-  await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
+  // The version is taken from the answer and checked then: checking the stored one could lock a site out permanently.
+  const version = snapshot.child_version ?? '';
+  const tooOld = isOutdated(version);
+  // What arrived is kept either way, but only a success counts as a sync: otherwise its failure would come too late to be
+  // stored.
+  await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), !tooOld, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
   const moved = withChildsWww(site.url, snapshot.site_url);
   // The answer names the site as lists do from now on.
   if (moved !== null && (await ctx.store.sites.moveUrl(site.id, moved))) site.url = moved.url;
-  // The version is taken from the answer and checked then: checking the stored one could lock a site out permanently.
-  if (snapshot.child_version !== undefined && compareVersions(snapshot.child_version, MINIMUM_CHILD_VERSION) < 0) {
-    throw outdated(site.id, snapshot.child_version);
-  }
+  if (tooOld) throw outdated(site.id, version);
   ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
   await firstCertificateLook(ctx, site);
   await nameByTitle(ctx, target);

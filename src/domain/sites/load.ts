@@ -15,7 +15,7 @@ export interface LoadedSite {
 }
 
 /** Oldest supported child plugin (operations §5.14). */
-export const MINIMUM_CHILD_VERSION = '4.0.0';
+const MINIMUM_CHILD_VERSION = '4.0.0';
 
 /** Loads any number of sites in two round trips; sites deleted in the meantime are absent. */
 export async function loadSites(ctx: Ctx, ids: readonly number[]): Promise<Map<number, LoadedSite>> {
