@@ -69,7 +69,7 @@ describe('before anything was checked', () => {
       url: app.fleet.site(0).url,
       type: 'http',
       last_status: 'unknown',
-      check_frequency: '1h',
+      check_frequency: '60m',
       last_check_at: null,
       last_status_code: null,
       uptime_ratio_24h: null,
@@ -83,6 +83,7 @@ describe('before anything was checked', () => {
     });
     expect(row.uptime_24h).toHaveLength(24);
     expect(row.uptime_24h.every(({ status }: { status: string }) => status === 'unknown')).toBe(true);
+    expect((await app.rest(`GET /monitors/${ids[0]}`)).body.data.check_frequency).toBe('60m');
     expect((await app.rest('GET /monitors/count?status=paused')).body).toMatchObject({ count: 3, total: 3 });
     expect((await app.rest('GET /monitors/count?status=up,down')).body.count).toBe(0);
   });

@@ -1191,11 +1191,12 @@ export const en = {
     last24: 'Last 24 hours',
     lastCheck: 'Last check',
     every: 'Checked every',
-    /** Such as `5m` or `1h`. */
+    /** Such as `5m`, `60m` or `1h`. */
     frequency: (label: string) => {
       const [, count, unit] = /^(\d+)([mh])$/.exec(label) ?? [];
       if (unit === undefined) return label;
-      return unit === 'h' ? plural(Number(count), 'hour', 'hours') : plural(Number(count), 'minute', 'minutes');
+      const minutes = Number(count) * (unit === 'h' ? 60 : 1);
+      return minutes % 60 === 0 ? plural(minutes / 60, 'hour', 'hours') : plural(minutes, 'minute', 'minutes');
     },
     day: 'Up in 24 hours',
     week: 'Up in 7 days',

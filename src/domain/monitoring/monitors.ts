@@ -1,6 +1,5 @@
 /** Reads the monitors (REST §6.11): lists with their figures. Beats and incidents are in history.ts. */
 
-import { intervalLabel } from '../../../schemas/monitoring.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { MonitorFilter, MonitorOrder, MonitorRow } from '../../store/monitoring/monitors.js';
@@ -119,7 +118,8 @@ async function withFigures(ctx: Ctx, rows: readonly MonitorRow[], global: Monito
       name: row.name,
       type,
       last_status: wordOf(row, global),
-      check_frequency: intervalLabel(interval),
+      // Minutes, as the routes document has them, also where settings say hours.
+      check_frequency: `${interval}m`,
       maintenance_until: inMaintenance(row, now) ? isoTime(row.maintenance_until) : null,
       last_check_at: isoTime(row.last_check_at),
       last_status_code: row.last_http_code,

@@ -19,7 +19,7 @@ export const monitorShape = once(() =>
     monitor_id: int(),
     name: z.string(),
     type: z.string(),
-    check_frequency: z.string(),
+    check_frequency: z.string().describe('Minutes, such as 60m.'),
     maintenance_until: textOrNull(),
     paused: z.boolean().describe('Switched off, or its site is suspended.'),
     last_check_at: textOrNull(),
