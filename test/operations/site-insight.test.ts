@@ -20,8 +20,8 @@ describe('what a check found', () => {
     site.state.phpReporting = 'Y';
     await app.call('sync-sites');
     const { security_issues, ssl_status } = await app.call('get-site-security', { site_id_or_domain: 1 });
-    // Served without TLS: there is no certificate.
-    expect(ssl_status).toEqual({ valid: null, expires: null, checked_at: null });
+    // Served without TLS: there is no certificate, which is known without a look.
+    expect(ssl_status).toEqual({ valid: false, expires: null, checked_at: null });
     const types = pluck(security_issues, 'type');
     expect(types).toEqual(expect.arrayContaining(['debug_disabled', 'db_reporting', 'sslprotocol']));
     expect(types).not.toContain('php_reporting');

@@ -21,7 +21,7 @@ export default defineOperation({
         z.object({ type: z.string(), severity: z.enum(['high', 'medium']), message: z.string() }),
       ),
       ssl_status: z.object({
-        valid: z.boolean().nullable().describe('null = no certificate was seen.'),
+        valid: z.boolean().nullable().describe('false also without https; null = none was seen.'),
         expires: z.string().nullable(),
         checked_at: z.string().nullable(),
       }),

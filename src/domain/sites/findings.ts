@@ -107,14 +107,15 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
 }
 
 /**
- * `valid` = the last check found a good certificate. Null: never checked, or no check has seen one. A site whose address
- * is not https has none (operations §5.11).
+ * `valid` = an https address, and the last check found a good certificate. Null: never checked, or no check has seen one.
+ * A site whose address is not https has none, which is known without a look (operations §5.11).
  */
 async function certificateState(ctx: Ctx, siteId: number, url: string) {
+  const secure = url.startsWith('https:');
   const certificate = await ctx.store.findings.certificate(siteId);
-  const checked_at = isoTime(certificate?.last_check ?? null);
+  const checked_at = secure ? isoTime(certificate?.last_check ?? null) : null;
   if (certificate === undefined || certificate.valid_to === null)
-    return { valid: null, expires: null, checked_at: url.startsWith('https:') ? checked_at : null };
+    return { valid: secure ? null : false, expires: null, checked_at };
   const expires = isoTime(certificate.valid_to)?.slice(0, 10) ?? null;
-  return { valid: certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };
+  return { valid: secure && certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };
 }

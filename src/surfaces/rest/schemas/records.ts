@@ -327,7 +327,7 @@ export const securityShape = once(() =>
     .object({
       security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
       ssl_status: z.object({
-        valid: z.boolean().nullable().describe('null = no certificate was seen.'),
+        valid: z.boolean().nullable().describe('false also without https; null = none was seen.'),
         expires: textOrNull(),
         checked_at: textOrNull(),
       }),
