@@ -311,6 +311,7 @@ const CODES = {
   svc_rest_delete_plugins_action: [502, 'The site deleted none of the plugins.', LOOK_AT_SITE],
   svc_rest_activate_themes_action: [502, 'The site did not switch its theme.', LOOK_AT_SITE],
   svc_rest_delete_themes_action: [502, 'The site deleted none of the themes.', LOOK_AT_SITE],
+  svc_rest_reconnect_site_error: [502, 'The site could not be reconnected.', LOOK_AT_SITE],
   svc_rest_updates_site_error: [409, 'The site may not be updated now.', READ_FIRST],
   svc_rest_upgrade_wp_of_site_error: [502, 'The site did not update WordPress.', LOOK_AT_SITE],
   svc_rest_upgrade_plugins_of_site_error: [502, 'The site updated none of the plugins.', LOOK_AT_SITE],

@@ -394,6 +394,30 @@ describe('one site', () => {
     expect((await app.rest('POST /sites/1/reconnect')).body.message).toContain('already');
   });
 
+  it.each(['http500', 'firewall'] as const)(
+    '%s: a sync and a reconnection fail with the codes of the routes',
+    async (fault) => {
+      app.fleet.site(0).faults[fault] = true;
+      const sync = await app.rest('POST /sites/1/sync');
+      expect([sync.status, sync.body.code]).toEqual([502, 'svc_child_error']);
+      expect(sync.body.data).toMatchObject({ status: 502, site_id: 1, advice: expect.any(String) });
+      const back = await app.rest('PUT /sites/1/reconnect');
+      expect([back.status, back.body.code]).toEqual([502, 'svc_rest_reconnect_site_error']);
+      expect(back.body.message).toBe(sync.body.message);
+      const { body } = await app.rest('POST /sites/batch', { body: { sync: [1], reconnect: [1] } });
+      expect([body.sync[0].error.code, body.reconnect[0].error.code]).toEqual([sync.body.code, back.body.code]);
+      // The operations have codes of their own for it.
+      expect((await app.fail('reconnect-site', { site_id_or_domain: 1 })).code).toBe('svc_reconnect_failed');
+    },
+  );
+
+  it('a site that gives no answer is svc_site_offline of a sync', async () => {
+    app.fleet.site(0).faults.offline = true;
+    const sync = await app.rest('POST /sites/1/sync');
+    expect([sync.status, sync.body.code]).toEqual([503, 'svc_site_offline']);
+    expect((await app.rest('PUT /sites/1/reconnect')).body.code).toBe('svc_rest_reconnect_site_error');
+  });
+
   it('marks a site as disconnected although it cannot be reached', async () => {
     app.fleet.site(0).faults.offline = true;
     const off = await app.rest('PUT /sites/1/disconnect');

@@ -1,11 +1,12 @@
 /** Actions on one site for REST's routes and batch: runs the job handlers, and returns the site's record afterwards. */
 
-import { ServiceError } from '../../runtime/errors.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { JobHandler } from '../actions/handler.js';
 import { runOnOne } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { siteSecurity } from '../sites/findings.js';
+import { childWords } from '../sites/live.js';
 import { type LoadedSite, loadSite, requireConnection, requireNotSuspended, siteCallError } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
 import type { CheckResult } from './check.js';
@@ -26,10 +27,26 @@ async function run<P extends object, R>(ctx: Ctx, site: SiteRow, handler: JobHan
   return (await runOnOne(ctx, handler, site, params)).result;
 }
 
-/** Throws as `syncHandler` does; a disconnected site is contacted, too. */
+/**
+ * A disconnected site is contacted, too. Throws as `syncHandler` does, and `svc_child_error` for an answer that could not
+ * be used, as any other live call of REST (REST §6.3).
+ */
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
-  await run(ctx, site, syncHandler, { even_disconnected: true });
+  await run(ctx, site, syncHandler, { even_disconnected: true }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || error.code !== 'svc_sync_failed') throw error;
+    throw under('svc_child_error', error, childWords(error.cause));
+  });
   return loadRecord(ctx, site.id);
+}
+
+/** The same failure under the code that the routes document has for it. */
+function under(code: ErrorCode, error: ServiceError, more: object = {}): ServiceError {
+  const { message, advice, data } = error;
+  return new ServiceError(code, message, {
+    ...(advice === undefined ? {} : { advice }),
+    data: { ...data, ...more },
+    cause: error,
+  });
 }
 
 /** Reconnects a site whose suspension has just been lifted, if its connection is off. Throws as `reconnectHandler`. */
@@ -40,10 +57,16 @@ export async function reconnectReleased(ctx: Ctx, site: SiteRow): Promise<void> 
   });
 }
 
-/** A connected site stays as it is. */
+/**
+ * A connected site stays as it is. Throws as `reconnectHandler` does, and the routes' own code where that could not
+ * reconnect.
+ */
 export async function reconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; changed: boolean }> {
   if (site.status === 'connected') return { site, changed: false };
-  await run(ctx, site, reconnectHandler, {});
+  await run(ctx, site, reconnectHandler, {}).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || error.code !== 'svc_reconnect_failed') throw error;
+    throw under('svc_rest_reconnect_site_error', error);
+  });
   return { site: await loadRecord(ctx, site.id), changed: true };
 }
 

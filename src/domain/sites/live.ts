@@ -28,7 +28,13 @@ export function liveSiteError(error: unknown, siteId: number): ServiceError {
   if (!(error instanceof ChildFailure) || error.kind !== 'child_error') return known;
   return new ServiceError(known.code, known.message, {
     ...(known.advice === undefined ? {} : { advice: known.advice }),
-    data: { ...known.data, child_code: error.childCode, child_message: error.message },
+    data: { ...known.data, ...childWords(error) },
     cause: error,
   });
+}
+
+/** Members of an error's data for what the child said, if it said anything. */
+export function childWords(failure: unknown): { child_code?: string; child_message?: string } {
+  if (!(failure instanceof ChildFailure) || failure.kind !== 'child_error') return {};
+  return { child_code: failure.childCode, child_message: failure.message };
 }
