@@ -145,6 +145,29 @@ describe('bodies', () => {
     expect(sent.body.data.monitoring_emails).toHaveLength(2);
   });
 
+  it('clears with the empty value of a form what null clears', async () => {
+    const { id } = await app.call('add-client', { name: 'Ada', selected_sites: [1] });
+    expect((await app.rest('GET /sites/1')).body.data.client_id).toBe(id);
+    const site = await app.rest('PUT /sites/1/edit', { body: 'client_id=', headers: form });
+    expect([site.status, site.body.data?.client_id]).toEqual([200, null]);
+    const cost = (
+      await app.rest('POST /costs/add', {
+        body: { name: 'Hosting', price: '1', renewal_type: 'monthly', last_renewal: '2026-01-02' },
+      })
+    ).body.data;
+    const edited = await app.rest(`PUT /costs/${cost.id}/edit`, { body: 'last_renewal=', headers: form });
+    expect([edited.status, edited.body.data?.last_renewal]).toEqual([200, null]);
+  });
+
+  it('takes null for what may be left out of a new site, but not for whether its certificate is verified', async () => {
+    const { url, admin } = app.fleet.site(0);
+    const refused = await app.rest('POST /sites/add', { body: { url, admin, name: null, ssl_verify: null } });
+    expect([refused.status, refused.body.code]).toEqual([400, 'rest_invalid_param']);
+    expect(Object.keys(refused.body.data.params)).toEqual(['ssl_verify']);
+    const batch = await app.rest('POST /sites/batch', { body: { create: [{ url, admin, ssl_verify: null }] } });
+    expect(batch.body.create[0].error.data.params).toHaveProperty('ssl_verify');
+  });
+
   it('lets the body win over the query, and both repeat the path', async () => {
     const reply = await app.rest('PATCH /sites/1/edit?notes=query&name=Named&id_or_domain=1', {
       body: { notes: 'body', id_or_domain: 1 },

@@ -63,15 +63,16 @@ function renamed(given: unknown, aliases: Aliases) {
 }
 
 /**
- * Parameters that select more sites or items when absent: null is more likely a mistake, so it does not mean absent.
+ * Parameters that select more sites or items when absent, and one that decides whom to trust (REST §6.2.1): null is more
+ * likely a mistake, so it does not mean absent.
  */
-const SELECTORS: ReadonlySet<string> = new Set(['include', 'exclude', 'slug', 'type']);
+const NEVER_NULL: ReadonlySet<string> = new Set(['include', 'exclude', 'slug', 'type', 'ssl_verify']);
 
 function withoutNulls(schema: z.AnyZodObject, given: unknown): unknown {
   if (!isObject(given) || !Object.values(given).includes(null)) return given;
   const shape = schema.shape as Record<string, z.ZodTypeAny>;
   const isAbsent = (name: string, value: unknown) => {
-    const own = value === null && Object.hasOwn(shape, name) && !SELECTORS.has(name) ? shape[name] : undefined;
+    const own = value === null && Object.hasOwn(shape, name) && !NEVER_NULL.has(name) ? shape[name] : undefined;
     return own?.isOptional() === true && !own.isNullable();
   };
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => !isAbsent(name, value)));

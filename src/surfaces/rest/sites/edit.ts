@@ -26,7 +26,7 @@ export const editSiteFields = once(() => ({
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored URL.'),
   url: text(2048, 1).optional().describe('New URL. Accepted if the same site answers there, so its history stays.'),
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
-  client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
+  client_id: cleared.value(int(0).nullable()).optional().describe('0, null or "" unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
   notes: plainText(65_535).nullable().optional().describe('Replaces the notes.'),
   note: plainText(65_535).nullable().optional().describe('Same as notes.'),
