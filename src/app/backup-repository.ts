@@ -59,14 +59,15 @@ export function openBackupStorage(
     const repository = await repositoryWith(secret);
     if (mode === 'reader') return repository;
     const now: BackupHome = { ...here, id: repository.id };
-    // The index is of another one: backups would refer to chunks that are not in this one.
-    if (known !== null && known.id !== repository.id) await repository.rebuildIndex();
-    if (known === null) {
+    const settle = () => store.settings.write([{ key: HOME, value: now }], clock.now());
+    // The index is of another one: backups would refer to chunks that are not in this one. Nor may they, after a process
+    // that died, refer to chunks of this one in the other.
+    if (known !== null && known.id !== repository.id) await repository.rebuildIndex(settle);
+    else if (known === null) {
       const claimed = (await store.settings.claim(HOME, now, clock.now())) as BackupHome;
       // Two machines made their first ones at the same time.
       if (claimed.id !== repository.id) throw elsewhere(claimed, now);
-    } else if (known.id !== now.id || known.place !== now.place || known.host !== now.host)
-      await store.settings.write([{ key: HOME, value: now }], clock.now());
+    } else if (known.place !== now.place || known.host !== now.host) await settle();
     return repository;
   };
   return {

@@ -227,4 +227,47 @@ describe('a server that lies', () => {
     }
     expect(await verified(backup_id)).toMatchObject({ sound: true });
   });
+
+  const PACK = '<Contents><Key>fleet/one/packs/aa/a</Key><Size>1</Size></Contents>';
+  const pageOf = (objects: string, next = '') =>
+    `<ListBucketResult><IsTruncated>${next !== ''}</IsTruncated>${next}${objects}</ListBucketResult>`;
+  const LISTS: [string, string, RegExp][] = [
+    ['beginnings without ends', `<ListBucketResult>${'<Contents>'.repeat(120_000)}`, /something else/],
+    ['beginnings without ends, and its own end', pageOf('<Contents>'.repeat(120_000)), /something else/],
+    ['names without ends', pageOf(`<Contents>${'<Key>'.repeat(240_000)}</Contents>`), /something else/],
+    ['a list that was cut', pageOf(PACK).slice(0, -3), /something else/],
+    ['a list that was cut after an object', pageOf(PACK).replace('</ListBucketResult>', ''), /something else/],
+    ['a list that does not say whether it is whole', `<ListBucketResult>${PACK}</ListBucketResult>`, /something else/],
+    ['more objects than were asked for', pageOf(PACK.repeat(1_001)), /at most 1000 objects/],
+    ['a page of many megabytes', pageOf(PACK, ' '.repeat(9_000_000)), /more than 8388608 bytes for a page/],
+  ];
+
+  it.each(LISTS)('and answers %s: nothing is taken for a list, and the index is kept', async (_, text, message) => {
+    const backup_id = await backUp();
+    const repository = await app.ctx().backupStorage.open();
+    failing({ text }, ({ name }) => name === '');
+    await expect(repository.rebuildIndex()).rejects.toThrow(message);
+    await expect(repository.snapshots()).rejects.toThrow(message);
+    bucket.fault = () => undefined;
+    expect(await verified(backup_id)).toMatchObject({ sound: true });
+  });
+
+  it('and has always another page: it is asked for no more objects than a repository has', async () => {
+    const repository = await app.ctx().backupStorage.open();
+    const objects = PACK.repeat(1_000);
+    let pages = 0;
+    bucket.fault = ({ name }) =>
+      name === '' ? { text: pageOf(objects, `<NextContinuationToken>${pages++}</NextContinuationToken>`) } : undefined;
+    await expect(repository.rebuildIndex()).rejects.toThrow('more than 1000000 objects in packs');
+    expect(pages).toBe(1_001);
+  });
+
+  it('and goes away while the index is made again: the index is kept', async () => {
+    const backup_id = await backUp();
+    const repository = await app.ctx().backupStorage.open();
+    failing({ status: 503, code: 'SlowDown' }, isPack);
+    await expect(repository.rebuildIndex()).rejects.toThrow('SlowDown');
+    bucket.fault = () => undefined;
+    expect(await verified(backup_id)).toMatchObject({ sound: true });
+  });
 });

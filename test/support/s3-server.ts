@@ -32,7 +32,9 @@ export type Fault =
   | 'lose'
   /** A connection that is reset. */
   | 'reset'
-  | { status: number; code: string };
+  | { status: number; code: string }
+  /** This text, as if all were well. */
+  | { text: string };
 
 export interface S3Server {
   url: string;
@@ -79,6 +81,7 @@ export async function s3Server(): Promise<S3Server> {
     const fault = state.fault(request);
     if (fault === 'stall') return;
     if (fault === 'reset') return incoming.socket.resetAndDestroy();
+    if (typeof fault === 'object' && 'text' in fault) return outgoing.writeHead(200).end(fault.text);
     if (typeof fault === 'object') return refuse(outgoing, fault.status, fault.code);
     if (request.name === '') return list(outgoing, query);
     if (request.method === 'PUT') return put(incoming, outgoing, request.name, body, fault);

@@ -49,8 +49,14 @@ const UNSAID_BYTES = 8 * 1024 * 1024;
 /** No object that we make is larger. */
 const MAX_BYTES = 128 * 1024 * 1024;
 const PAGE = 1_000;
-/** More pages than any repository has. */
+/** A page of the longest names that there can be is not larger. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+/** More pages than any repository has, of servers whose pages are small. */
 const MAX_PAGES = 10_000;
+/** More objects than any repository has: ten years of daily backups of 250 sites, none of them removed. */
+const MAX_OBJECTS = 1_000_000;
+/** No name that we make is longer, below the prefix. */
+const MAX_NAME = 200;
 const STORED = [200, 201, 204];
 /** There is an object of that name, or another request is storing one. */
 const EXISTS = [409, 412];
@@ -113,10 +119,18 @@ export function openBucket(parts: BucketParts) {
     async list(folder: string): Promise<Listed[]> {
       const found: Listed[] = [];
       let token: string | null = null;
+      let objects = 0;
       for (let page = 0; page < MAX_PAGES; page++) {
         const next = await listPage(folder, token);
+        objects += next.objects.length;
+        if (objects > MAX_OBJECTS)
+          throw new RepositoryError(
+            'unavailable',
+            `The storage server lists more than ${MAX_OBJECTS} objects in ${folder}, more than a repository of backups has.`,
+          );
         for (const { name, bytes } of next.objects)
-          if (name.startsWith(bucket.prefix)) found.push({ name: name.slice(bucket.prefix.length), bytes });
+          if (name.startsWith(`${bucket.prefix}${folder}/`) && name.length - bucket.prefix.length <= MAX_NAME)
+            found.push({ name: name.slice(bucket.prefix.length), bytes });
         if (next.token === null) return found;
         if (next.token === token) break;
         token = next.token;
@@ -144,9 +158,12 @@ export function openBucket(parts: BucketParts) {
       prefix: `${bucket.prefix}${folder}/`,
       ...(token === null ? {} : { 'continuation-token': token }),
     };
-    const page = pageOf((await bucket.expect({ method: 'GET', name: '', query }, [200])).bytes.toString('utf8'));
+    const page = pageOf((await bucket.expect({ method: 'GET', name: '', query }, [200])).bytes, PAGE);
     if (page !== null) return page;
-    throw new RepositoryError('unavailable', 'The storage server answered a request for a list with something else.');
+    throw new RepositoryError(
+      'unavailable',
+      `The storage server answered a request for a list of at most ${PAGE} objects with something else.`,
+    );
   }
 }
 
@@ -239,7 +256,8 @@ class Bucket {
     });
     const answer = await within(body?.length ?? 0, asked);
     const length = Number(answer.headers['content-length'] ?? UNSAID_BYTES);
-    const bytes = await within(Math.min(length, MAX_BYTES), wholeOf(answer.body));
+    const most = name === '' ? MAX_PAGE_BYTES : MAX_BYTES;
+    const bytes = await within(Math.min(length, most), wholeOf(answer.body, most));
     return { status: answer.statusCode, headers: answer.headers, bytes };
   }
 
@@ -248,13 +266,15 @@ class Bucket {
   }
 }
 
-async function wholeOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function wholeOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of body) {
     bytes += part.length;
-    if (bytes > MAX_BYTES)
-      throw new RepositoryError('damaged', 'The storage server sent more than was ever stored there.');
+    if (bytes > most)
+      throw most === MAX_PAGE_BYTES
+        ? new RepositoryError('unavailable', `The storage server sent more than ${most} bytes for a page of a list.`)
+        : new RepositoryError('damaged', 'The storage server sent more than was ever stored there.');
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -262,7 +282,7 @@ async function wholeOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 /** Why a server refused, with the code that it names. */
 function refusal({ name }: Asked, { status, bytes }: Answer): RepositoryError {
-  const code = codeOf(bytes.toString('utf8', 0, 4_096));
+  const code = codeOf(bytes.subarray(0, 4_096));
   const said = code === null ? `HTTP ${status}` : `HTTP ${status}, ${code}`;
   if (status === 404 && name !== '' && code !== 'NoSuchBucket')
     return new RepositoryError('missing', `${name} is missing in the backup repository.`);

@@ -2,7 +2,7 @@
 
 import { RepositoryError, unlessMissing } from '../../../runtime/repository-error.js';
 import type { Backend } from './folder.js';
-import { isSound, listPack, PackWriter, packPath } from './packs.js';
+import { isSound, listPack, type PackedChunk, PackWriter, packPath } from './packs.js';
 import type { Checked, CheckParts, Damage, Rebuilt, Repository, RepositoryParts, SweepParts, Swept } from './types.js';
 
 const HOUR_MS = 3_600_000;
@@ -60,7 +60,7 @@ async function indexStrays({ backend, index, sealer }: RepositoryParts, now: num
     if (known.has(name)) continue;
     const chunks = await listPack(backend, sealer, name, bytes).catch((error: unknown) => {
       // A list may show what is gone; and nothing can be known of what is damaged.
-      if (error instanceof RepositoryError && ['missing', 'damaged'].includes(error.kind)) return null;
+      if (isLoss(error)) return null;
       throw error;
     });
     if (chunks !== null) await index.adopt(name, bytes, chunks, now);
@@ -140,20 +140,34 @@ export async function repair(parts: RepositoryParts, damage: readonly Damage[]):
   }
 }
 
-/** Makes the index again from the packs. Those that cannot be read are returned. */
-export async function rebuildIndex({ backend, index, sealer }: RepositoryParts): Promise<Rebuilt> {
+/**
+ * Makes the index again from the packs. Those that cannot be read are returned. The index is as it was until all of them were
+ * looked at: a list that fails, or a server that goes away, takes nothing from it.
+ * @param settle what is to be true before the first pack is in the new index, and not before the last one has left the old
+ */
+export async function rebuildIndex(
+  { backend, index, sealer }: RepositoryParts,
+  settle?: () => Promise<void>,
+): Promise<Rebuilt> {
   const damage: Rebuilt['damage'] = [];
-  await index.clear();
-  let packs = 0;
+  const sound: { name: string; bytes: number; chunks: PackedChunk[] }[] = [];
   for (const { name: path, bytes } of await backend.list('packs')) {
     const name = path.slice(-64);
     try {
-      await index.add(name, bytes, await listPack(backend, sealer, name, bytes));
-      packs += 1;
+      sound.push({ name, bytes, chunks: await listPack(backend, sealer, name, bytes) });
     } catch (error) {
-      if (!(error instanceof RepositoryError)) throw error;
+      if (!isLoss(error)) throw error;
       damage.push({ pack: name, problem: error.message });
     }
   }
-  return { packs, damage };
+  await index.clear();
+  await settle?.();
+  // If the process dies from here on, the next sweep finds the packs that are not in the index yet.
+  for (const { name, bytes, chunks } of sound) await index.add(name, bytes, chunks);
+  return { packs: sound.length, damage };
+}
+
+/** A pack is gone, or its bytes are not what was stored. Anything else says nothing of it: asked again, it may be read. */
+function isLoss(error: unknown): error is RepositoryError {
+  return error instanceof RepositoryError && ['missing', 'damaged'].includes(error.kind);
 }

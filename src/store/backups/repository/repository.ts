@@ -56,7 +56,7 @@ export async function openRepository(parts: RepositoryParts): Promise<Repository
       return chunks.filter((chunk) => !found.has(chunk));
     },
     repair: (damage) => repair(parts, damage),
-    rebuildIndex: () => rebuildIndex(parts),
+    rebuildIndex: (settle) => rebuildIndex(parts, settle),
   };
   return repository;
 }

@@ -44,8 +44,11 @@ export interface Repository {
   absent(chunks: readonly string[]): Promise<string[]>;
   /** Removes damaged packs, after what can be read of them was written to others. What is lost is stored when it is put again. */
   repair(damage: readonly Damage[]): Promise<void>;
-  /** Makes the index again from the packs. */
-  rebuildIndex(): Promise<Rebuilt>;
+  /**
+   * Makes the index again from the packs, once all of them were looked at; rejects, and changes nothing, if they cannot be.
+   * @param settle done between the old index and the new one
+   */
+  rebuildIndex(settle?: () => Promise<void>): Promise<Rebuilt>;
 }
 
 export interface SweepParts {
