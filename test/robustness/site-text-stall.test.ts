@@ -14,6 +14,8 @@ import type { Snapshot } from '../../src/domain/backups/snapshot.js';
 import { dumpTable, isDumpable } from '../../src/domain/backups/sql-dump.js';
 import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
+import { outcomeOf } from '../../src/outbound/audit/result.js';
+import { pageOf } from '../../src/outbound/objects/s3-xml.js';
 import { whoisAnswer } from '../../src/outbound/probe/whois-answer.js';
 import type { Repository } from '../../src/store/backups/repository/types.js';
 import { restApp } from '../rest/client.js';
@@ -104,6 +106,29 @@ it.each([
   );
   expect([part, times, times <= LIMIT]).toEqual([part, times, true]);
 });
+
+it.each(['[', '[a]('])('a result of Lighthouse with a megabyte of %s is read', async (part) => {
+  const title = part.repeat(5_000 / part.length);
+  const ids = Array.from({ length: 200 }, (_, i) => `audit-${i}`);
+  const result = {
+    audits: Object.fromEntries(ids.map((id) => [id, { score: 0, title }])),
+    categories: { performance: { score: 0.5, auditRefs: ids.map((id) => ({ id })) } },
+  };
+  const times = await harmlessMegabytes(LIMIT, async () =>
+    expect(outcomeOf(result, 'lighthouse').others_data).toHaveLength(100),
+  );
+  expect([part, times, times <= LIMIT]).toEqual([part, times, true]);
+});
+
+it.each(['<Contents>', '<Contents></Contents', '<Contents><Key>', '<Key>', '<', '&amp;'])(
+  'a list of a storage server with a megabyte of %s is refused',
+  async (part) => {
+    const many = part.repeat(1_000_000 / part.length);
+    const page = Buffer.from(`<ListBucketResult>${many}</ListBucketResult>`);
+    const times = await harmlessMegabytes(LIMIT, async () => expect(pageOf(page, 1_000)).toBeNull());
+    expect([part, times, times <= LIMIT]).toEqual([part, times, true]);
+  },
+);
 
 it('a megabyte of tables and plugins that are gone after an update is compared for each of many items', async () => {
   // One sign becomes eighteen when it is cleaned.

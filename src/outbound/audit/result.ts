@@ -23,6 +23,8 @@ const LAB: Record<LabName, string> = {
 };
 
 const MAX_FINDINGS = 100;
+/** It cannot cross its own beginning: in a text of nothing but brackets each would be followed to the end. */
+const MARKDOWN_LINK = /\[([^[\]]*)\]\([^()]*\)/g;
 /** From 0.9 an audit counts as passed. */
 const PASSED = 0.9;
 /** The page itself returned an error, or would not load: an immediate retry would give the same result. */
@@ -119,7 +121,7 @@ function text(value: unknown, max: number): string {
   if (typeof value !== 'string') return '';
   return value
     .slice(0, 5000)
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(MARKDOWN_LINK, '$1')
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, max);
