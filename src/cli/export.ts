@@ -3,7 +3,7 @@
 import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fleetCsv, fleetRecords } from '../domain/import/export.js';
+import { type ExportedSites, fleetCsv, fleetRecords } from '../domain/import/export.js';
 import { type Recipient, recipientKey, sealFile } from '../domain/import/sealed.js';
 import type { Config } from '../runtime/config/types.js';
 import { VERSION } from '../runtime/version.js';
@@ -12,7 +12,7 @@ import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { CommandError } from './command-error.js';
 import { mustExist } from './database.js';
 import { withLocalService } from './local-service.js';
-import { drained, say } from './output.js';
+import { drained, oneLine, say } from './output.js';
 
 export interface ExportFlags {
   csv?: boolean;
@@ -28,10 +28,12 @@ export async function exportFleet(config: Config, file: string | undefined, flag
   mustExist(config);
   const to = flags.csv === true ? null : await recipientOf(flags);
   await withLocalService(config, async (ctx) => {
-    const pieces = to === null ? fleetCsv(ctx) : sealFile(fleetRecords(ctx, VERSION), to);
+    let sites: ExportedSites = { written: 0, left_out: [] };
+    const records = () => fleetRecords(ctx, VERSION, (all) => (sites = all));
+    const pieces = to === null ? fleetCsv(ctx) : sealFile(records(), to);
     if (file === undefined) {
       for await (const piece of pieces) if (!process.stdout.write(piece)) await drained();
-      return;
+      return nameLeftOut(sites);
     }
     if (existsSync(file)) throw new CommandError(`${file} exists already. Choose another name.`);
     const partial = `${file}.${process.pid}.partial`;
@@ -44,10 +46,23 @@ export async function exportFleet(config: Config, file: string | undefined, flag
     } finally {
       rmSync(partial, { force: true });
     }
+    const { written, left_out } = sites;
+    const whose = left_out.length === 0 ? 'all sites' : `${written} of ${written + left_out.length} sites`;
     say(
-      `Wrote ${file}.${to === null ? '' : ' It contains the encrypted keys of all sites; import it into another Sitefleet with "sitefleet import".'}`,
+      `Wrote ${file}.${to === null ? '' : ` It contains the encrypted keys of ${whose}; import it into another Sitefleet with "sitefleet import".`}`,
     );
+    nameLeftOut(sites);
   });
+}
+
+/** Whoever leaves with the file must know what is not in it. */
+function nameLeftOut({ written, left_out }: ExportedSites): void {
+  if (left_out.length === 0) return;
+  process.exitCode = 1;
+  say(
+    `${left_out.length} of ${written + left_out.length} sites are not in it: their key is not stored, or a secret of theirs cannot be opened. "sitefleet check" names the secrets. Add these sites again, or import them there from a list ("sitefleet export --csv"):`,
+  );
+  for (const { id, url } of left_out) say(`  ${oneLine(url, 500)} (site ${id})`);
 }
 
 async function recipientOf({ to, passphraseFile }: ExportFlags): Promise<Recipient> {

@@ -263,6 +263,40 @@ describe('export', () => {
     expect(rows.map((row) => row.name).sort()).toEqual([...names].sort());
   });
 
+  it('names the sites whose secrets cannot be opened, and writes all others; a list needs no secrets', async () => {
+    const app = await serviceOn('sealed.db', 3);
+    for (const i of [0, 1, 2]) await app.connect(i);
+    const [first, second, third] = app.fleet.sites.map((site) => site.url);
+    // Sealed under a key that is not here; and one that "rotate-key --lost-key" has given up.
+    await app.db.run(
+      'UPDATE site_secret SET http_pass = replace(private_key, substr(private_key, -12), ?) WHERE site_id = 2',
+      ['AAAAAAAAAAAA'],
+    );
+    await app.db.run('DELETE FROM site_secret WHERE site_id = 3');
+    const from = program(folder, 'sealed.db');
+    file('pass', 'correct horse battery\n');
+    for (const name of [['sealed.json'], []]) {
+      const { code, out, err } = await from.run(['export', ...name, '--passphrase-file', 'pass']);
+      expect([code, err]).toEqual([1, expect.stringMatching(/^2 of 3 sites are not in it: .*"sitefleet check"/m)]);
+      for (const [id, address] of [
+        [2, second],
+        [3, third],
+      ])
+        expect(err).toContain(`  ${address} (site ${id})`);
+      expect(err).not.toContain(first);
+      expect(err).not.toContain('of all sites');
+      if (name.length === 0) file('sealed-out.json', out);
+    }
+    const there = program(folder, 'sealed-there.db');
+    await there.run(['migrate']);
+    for (const name of ['sealed.json', 'sealed-out.json']) {
+      const report = await there.json(['import', name, '--passphrase-file', 'pass']);
+      expect([...report.imported, ...report.exists].map(({ url }: { url: string }) => url)).toEqual([first]);
+    }
+    const list = await from.run(['export', '--csv']);
+    expect([list.code, list.err, urls(readRows(list.out).rows)]).toEqual([0, '', [first, second, third]]);
+  });
+
   it('takes no cell and no key derivation without bound', async () => {
     expect(() => readRows(`url,admin,name\na.example,boss,"${'x'.repeat(60_000_000)}"\n`)).toThrow(
       /Line 2: A cell is longer than 100000 characters/,

@@ -15,8 +15,23 @@ import { ORIGINAL_HEADINGS } from './rows.js';
 /** Records read from storage at once. */
 const PAGE = 200;
 
-/** All records, sites in URL order. `version` is that of this program. */
-export async function* fleetRecords(ctx: Ctx, version: string): AsyncGenerator<Record<string, unknown>> {
+/** What an export has of the sites, once it has ended. */
+export interface ExportedSites {
+  written: number;
+  /** There is no stored key for these, or one of their secrets cannot be opened. */
+  left_out: Pick<SiteRecord, 'id' | 'url'>[];
+}
+
+/**
+ * All records, sites in URL order.
+ * @param version that of this program
+ * @param ended called after the last record
+ */
+export async function* fleetRecords(
+  ctx: Ctx,
+  version: string,
+  ended: (sites: ExportedSites) => void,
+): AsyncGenerator<Record<string, unknown>> {
   const { store } = ctx;
   yield { type: 'source', product: 'sitefleet', version, url: ctx.base_url };
   yield { type: 'ignored', ignored: (await store.siteImport.everywhere()).map(ignoredOf) };
@@ -30,10 +45,15 @@ export async function* fleetRecords(ctx: Ctx, version: string): AsyncGenerator<R
     const fields = { ...texts, client_email: email, client_phone: phone, suspended: suspended === 1 };
     yield { type: 'client', client: { key: `client:${id}`, ...fields } };
   }
+  const missing: number[] = [];
   let sites = 0;
-  for await (const site of siteRecords(ctx)) {
+  for await (const { record, tags, ignored, connection, monitor } of siteRecords(ctx)) {
+    if (connection === undefined || monitor === undefined) {
+      missing.push(record.id);
+      continue;
+    }
     sites++;
-    yield { type: 'site', site };
+    yield { type: 'site', site: siteOf(record, connection, tags, ignored, monitor) };
   }
   for await (const cost of pages((page) => store.costs.list(page, PAGE))) {
     const { id: _, created_at: _c, updated_at: _u, sites: covered, groups, clients, ...fields } = cost;
@@ -42,6 +62,9 @@ export async function* fleetRecords(ctx: Ctx, version: string): AsyncGenerator<R
     yield { type: 'cost', cost: { ...fields, ...targets } };
   }
   yield { type: 'end', sites };
+  // Those that are gone by now were removed while the file was being written.
+  const left_out = (await store.sites.records(missing)).map(({ id, url }) => ({ id, url }));
+  ended({ written: sites, left_out });
 }
 
 async function* pages<T>(read: (page: number) => Promise<{ items: T[] }>): AsyncGenerator<T> {
@@ -52,29 +75,25 @@ async function* pages<T>(read: (page: number) => Promise<{ items: T[] }>): Async
   }
 }
 
-async function* siteRecords(ctx: Ctx) {
+/** Ids of all sites in URL order, as many at once as are read from storage. */
+async function* siteIds(ctx: Ctx): AsyncGenerator<number[]> {
   const ids = (await ctx.store.sites.all({})).map(({ id }) => id);
-  for (let from = 0; from < ids.length; from += PAGE) {
-    const page = ids.slice(from, from + PAGE);
+  for (let from = 0; from < ids.length; from += PAGE) yield ids.slice(from, from + PAGE);
+}
+
+/** Sites with what belongs to them. The connection is undefined if a site has no stored key, or a secret cannot be opened. */
+async function* siteRecords(ctx: Ctx) {
+  for await (const ids of siteIds(ctx)) {
     const [records, connections, parts, monitors] = await Promise.all([
-      ctx.store.sites.records(page),
-      ctx.store.sites.connections(page),
-      ctx.store.siteRecords.parts(page, ['tags', 'ignored']),
-      ctx.store.siteImport.monitors(page),
+      ctx.store.sites.records(ids),
+      ctx.store.sites.connections(ids),
+      ctx.store.siteRecords.parts(ids, ['tags', 'ignored']),
+      ctx.store.siteImport.monitors(ids),
     ]);
     for (const record of records) {
-      const connection = connections.get(record.id);
       const { tags = [], ignored = [] } = parts.get(record.id) ?? {};
-      const monitor = monitors.get(record.id);
-      // Removed while the file is being written.
-      if (connection === undefined || monitor === undefined) continue;
-      yield siteOf(
-        record,
-        connection,
-        tags.map(({ name }) => name),
-        ignored,
-        monitor,
-      );
+      const [connection, monitor] = [connections.get(record.id), monitors.get(record.id)];
+      yield { record, tags: tags.map(({ name }) => name), ignored, connection, monitor };
     }
   }
 }
@@ -131,13 +150,26 @@ function monitorOf({ active, interval_min, timeout_s, expected_status, ...same }
   };
 }
 
-/** Addresses, names, logins and tags in the ten columns of the original's import; the columns of secrets stay empty. */
+/**
+ * Addresses, names, logins and tags in the ten columns of the original's import; the columns of secrets stay empty, so that
+ * none needs to be opened.
+ */
 export async function* fleetCsv(ctx: Ctx): AsyncGenerator<string> {
   yield csvLine(ORIGINAL_HEADINGS);
   const TLS: Readonly<Record<number, string>> = { 6: '1.2', 7: '1.3' };
-  for await (const site of siteRecords(ctx)) {
-    const verify = site.ssl_verify ? '1' : '0';
-    const tags = site.tags.join(';');
-    yield csvLine([site.name, site.url, site.admin, '', tags, '', '', '', verify, TLS[site.ssl_version] ?? 'auto']);
+  for await (const ids of siteIds(ctx)) {
+    const [records, parts] = await Promise.all([
+      ctx.store.sites.records(ids),
+      ctx.store.siteRecords.parts(ids, ['tags']),
+    ]);
+    for (const { id, name, url, admin_username, ssl_verify, ssl_version } of records) {
+      const tags =
+        parts
+          .get(id)
+          ?.tags.map((tag) => tag.name)
+          .join(';') ?? '';
+      const verify = ssl_verify === 1 ? '1' : '0';
+      yield csvLine([name, url, admin_username, '', tags, '', '', '', verify, TLS[ssl_version] ?? 'auto']);
+    }
   }
 }
