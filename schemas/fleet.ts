@@ -115,9 +115,6 @@ export const fleetSource = once(() =>
   }),
 );
 
-/** Updates that are ignored on every site. */
-export const fleetGlobal = once(() => z.object({ ignored: z.array(fleetIgnored()).max(50_000) }));
-
 export type FleetDetails = z.output<z.ZodObject<ReturnType<typeof fleetDetails>>>;
 export type FleetSite = z.output<ReturnType<typeof fleetSite>>;
 export type FleetRow = z.output<ReturnType<typeof fleetRow>>;

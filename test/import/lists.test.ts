@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
 import { parseCsv } from '../../src/domain/import/csv.js';
 import { readRows } from '../../src/domain/import/rows.js';
-import { passphraseKey } from '../../src/domain/import/sealed.js';
+import { passphraseKey, sealFile } from '../../src/domain/import/sealed.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { closing } from '../support/cleanup.js';
-import { type TestApp, testApp } from '../support/harness.js';
+import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { functionsOf } from './dashboard.js';
 import { type Program, program } from './program.js';
 
@@ -342,6 +342,136 @@ describe('a sealed page', () => {
   it('that was compressed to a bomb is not unpacked', async () => {
     const { code, said } = await sealed(Buffer.alloc(50_000_000, ' '), { zip: 'DEF' });
     expect([code, said]).toEqual([1, expect.stringContaining('does not open it, or it was modified')]);
+  });
+});
+
+describe('records that cannot be used', () => {
+  /** What a file may hold in place of a value. */
+  const ODD: readonly unknown[] = [
+    { toString: 1, valueOf: 1 },
+    { toString: null },
+    JSON.parse('['.repeat(2_500) + ']'.repeat(2_500)),
+    [[]],
+    99_999_999_999_999,
+    -1,
+    '9'.repeat(30),
+    true,
+    'a\u0000b',
+    '\ud800',
+    'x'.repeat(70_000),
+  ];
+  /** One for each member and odd value, each with an id of its own. */
+  const oddOnes = (base: object, make: (row: Record<string, unknown>, id: number) => unknown, from: number) =>
+    Object.keys(base).flatMap((name, at) =>
+      ODD.map((value, turn) => {
+        const id = from + at * ODD.length + turn;
+        return make({ ...base, [name]: value }, id);
+      }),
+    );
+  const imported = async (product: 'mainwp' | 'sitefleet', records: unknown[]) => {
+    const sites = records.filter((record) => (record as { type?: unknown } | null)?.type === 'site').length;
+    const all = [{ type: 'source', product, version: '1', url: 'https://old.example/' }, ...records];
+    let sealed = '';
+    async function* given() {
+      yield* [...all, { type: 'end', sites }];
+    }
+    for await (const part of sealFile(given(), { passphrase: 'correct horse battery' })) sealed += part;
+    file('odd.json', sealed.replace('"from":"sitefleet"', `"from":"${product}"`));
+    file('pass', 'correct horse battery\n');
+    const there = program(folder, `odd-${product}.db`);
+    await there.run(['migrate']);
+    const report = await there.json(['import', 'odd.json', '--passphrase-file', 'pass']);
+    return { sites, report, said: JSON.stringify(report) };
+  };
+  const others = [null, 7, 'text', [], { type: { toString: 1 } }, { type: 'newer' }, {}];
+
+  it('of a MainWP Dashboard are named and left out, and all others are imported', async () => {
+    const { private_key: key } = await testKey;
+    const row = { name: 'n', adminname: 'boss', uniqueId: '', note: '', http_user: '', http_pass: '' };
+    const switches = { verify_certificate: 1, force_use_ipv4: 2, ssl_version: 0, client_id: 0, health_threshold: 0 };
+    const lists = { ignored_plugins: '', ignored_themes: '', is_ignoreCoreUpdates: 0, automatic_update: 0 };
+    const more = { options: {}, tags: [], monitors: [], key };
+    const option = { signature_algo: 1, register_verify_key: '', monitoring_notification_emails: '' };
+    const monitor = {
+      issub: 0,
+      active: 1,
+      interval: 5,
+      maxretries: 0,
+      type: 'http',
+      up_status_codes: '200',
+      keyword: '',
+    };
+    // Suspended sites are not contacted.
+    const site = (change: object, id: number, beside: object = {}) => ({
+      type: 'site',
+      ...more,
+      row: { id, ...row, suspended: 1, url: `https://odd-${id}.example/`, ...change },
+      ...beside,
+    });
+    const client = { name: 'c', client_email: '', city: '', note: '', suspended: 0, client_facebook: '' };
+    const cost = { name: 'c', url: '', type: 'subscription', product_type: '', price: '5', renewal_type: 'yearly' };
+    const dated = {
+      ...cost,
+      license_type: 'single_site',
+      cost_status: 'active',
+      last_renewal: 1_700_000_000,
+      sites: '',
+      note: '',
+    };
+    const { sites, report, said } = await imported('mainwp', [
+      ...others,
+      ...oddOnes({ signature_algo: 1, verify: 1, ipv4: 1, monitoring: {} }, (odd) => ({ type: 'global', ...odd }), 0),
+      ...oddOnes({ ...row, ...switches, ...lists }, (odd, id) => site(odd, id), 1_000),
+      ...ODD.map((odd, at) => site({ url: odd }, 1_800 + at)),
+      ...ODD.map((odd, at) => site({ id: odd }, 1_900 + at)),
+      ...oddOnes(more, (odd, id) => site({}, id, odd), 2_000),
+      ...oddOnes(option, (odd, id) => site({}, id, { options: odd }), 3_000),
+      ...oddOnes(monitor, (odd, id) => site({}, id, { monitors: [odd] }), 4_000),
+      ...oddOnes({ id: 1, name: 't', color: '#aabbcc' }, (odd, id) => ({ type: 'tag', row: { id, ...odd } }), 0),
+      ...oddOnes(client, (odd, id) => ({ type: 'client', row: { ...odd, client_id: id } }), 1),
+      ...oddOnes(
+        { contacts: [], fields: [] },
+        (odd, id) => ({ type: 'client', row: { ...client, client_id: id }, ...odd }),
+        500,
+      ),
+      ...oddOnes(
+        { label: 'l', value: 'v' },
+        (odd, id) => ({ type: 'client', row: { client_id: id, name: 'f' }, fields: [odd] }),
+        800,
+      ),
+      ...oddOnes(dated, (odd, id) => ({ type: 'cost', row: { id, ...odd } }), 0),
+      ...oddOnes({ site: [], tag: [] }, (targets, id) => ({ type: 'cost', row: { id, ...dated }, targets }), 900),
+      ...oddOnes({ ignored_plugins: '', ignored_wp_upgrades: '' }, (odd) => ({ type: 'ignored', row: odd }), 0),
+      ...ODD.flatMap((odd) => ['site', 'tag', 'client', 'cost', 'ignored'].map((type) => ({ type, row: odd }))),
+      { type: 'tag', row: { id: 99_999, name: 'Last' } },
+      { type: 'client', row: { client_id: 99_999, name: 'Last' } },
+      { type: 'cost', row: { ...dated, id: 99_999, name: 'Last' } },
+      site({ name: 'Last' }, 99_999),
+    ]);
+    expect(report.imported.length + report.exists.length + report.invalid.length).toBe(sites);
+    expect(report.imported).toContainEqual(
+      expect.objectContaining({ url: 'https://odd-99999.example/', name: 'Last' }),
+    );
+    expect(report.warnings).toContainEqual('Record 2 of the file cannot be imported: it is not an object.');
+    expect(said).toMatch(/A cost cannot be imported \(c\): last_renewal: /);
+    expect(said).toMatch(/A client cannot be imported/);
+    expect(said).toMatch(/A tag cannot be imported/);
+    expect(report.invalid).toContainEqual({ where: 'site 1800', url: '', message: expect.stringMatching(/^url: /) });
+  });
+
+  it('of another Sitefleet are named and left out, each ignored update by itself', async () => {
+    const ignored = { type: 'plugin', slug: 'a/a.php', name: 'A', version: '*' };
+    const { report, said } = await imported('sitefleet', [
+      ...others,
+      ...ODD.flatMap((odd) => ['site', 'tag', 'client', 'cost', 'ignored'].map((type) => ({ type, [type]: odd }))),
+      ...ODD.map((odd) => ({ type: 'ignored', ignored: [{ ...ignored, slug: odd }] })),
+      { type: 'ignored', ignored: [ignored, { ...ignored, version: 7 }] },
+      { type: 'tag', tag: { key: 'tag:1', name: 'Last', color: null } },
+    ]);
+    expect(report.invalid).toHaveLength(ODD.length);
+    expect(report).toMatchObject({ tags: { added: 1 }, ignored_everywhere: expect.any(Number) });
+    expect(report.ignored_everywhere).toBeGreaterThan(0);
+    expect(said).toMatch(/An ignored update cannot be imported \(A\): version: /);
   });
 });
 

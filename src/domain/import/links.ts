@@ -27,13 +27,22 @@ export interface Links {
   tagKeys: ReadonlyMap<string, number>;
   clients: ReadonlyMap<string, number>;
   counts: { tags: Count; clients: Count };
+  /** What could not be created, and why. */
+  warnings: string[];
 }
 
 /** Finds or creates the tags and clients of a fleet; in a dry run only finds. */
 export async function linkFleet(ctx: Ctx, fleet: Fleet, dryRun: boolean): Promise<Links> {
   const tags = await linkTags(ctx, fleet, dryRun);
   const clients = await linkClients(ctx, fleet, dryRun);
-  return { ...tags, clients: clients.ids, counts: { tags: tags.count, clients: clients.count } };
+  const warnings = [...tags.warnings, ...clients.warnings];
+  return { ...tags, clients: clients.ids, counts: { tags: tags.count, clients: clients.count }, warnings };
+}
+
+/** Why a record cannot be stored, although it is well-formed; any other error ends the import. */
+function refusal(error: unknown): string {
+  if (error instanceof ServiceError && error.code === 'svc_invalid_input') return error.message;
+  throw error;
 }
 
 /** Tags with these names, created if missing. */
@@ -49,8 +58,15 @@ async function linkTags(ctx: Ctx, fleet: Fleet, dryRun: boolean) {
   for (const { name, color } of fleet.tags) wanted.set(fold(name), { name, color });
   const tags = new Map(await ctx.store.siteImport.tags([...wanted.values()].map(({ name }) => name)));
   const count = { added: wanted.size - tags.size, exists: tags.size };
+  const warnings: string[] = [];
   for (const [key, { name, color }] of wanted) {
-    if (!tags.has(key) && !dryRun) tags.set(key, await oneTag(ctx, name, color));
+    if (tags.has(key) || dryRun) continue;
+    try {
+      tags.set(key, await oneTag(ctx, name, color));
+    } catch (error) {
+      warnings.push(`The tag ${JSON.stringify(name)} is not imported: ${refusal(error)}`);
+      count.added--;
+    }
   }
   const tagKeys = new Map(
     fleet.tags.flatMap(({ key, name }) => {
@@ -58,7 +74,7 @@ async function linkTags(ctx: Ctx, fleet: Fleet, dryRun: boolean) {
       return id === undefined ? [] : [[key, id] as const];
     }),
   );
-  return { tags, tagKeys, count };
+  return { tags, tagKeys, count, warnings };
 }
 
 async function oneTag(ctx: Ctx, name: string, color: string | null): Promise<number> {
@@ -75,6 +91,7 @@ async function oneTag(ctx: Ctx, name: string, color: string | null): Promise<num
 async function linkClients(ctx: Ctx, fleet: Fleet, dryRun: boolean) {
   const ids = new Map<string, number>();
   const count = { added: 0, exists: 0 };
+  const warnings: string[] = [];
   for (const { key, suspended, ...client } of fleet.clients) {
     const known = await ctx.store.siteImport.client(client.name, client.client_email);
     if (known !== undefined) {
@@ -86,11 +103,16 @@ async function linkClients(ctx: Ctx, fleet: Fleet, dryRun: boolean) {
     if (dryRun) continue;
     const email = client.client_email === '' ? {} : { client_email: client.client_email };
     const { client_email: _, ...texts } = client;
-    const added = await addClient(ctx, { ...texts, ...email });
-    if (suspended) await suspendClient(ctx, added.id);
-    ids.set(key, added.id);
+    try {
+      const added = await addClient(ctx, { ...texts, ...email });
+      if (suspended) await suspendClient(ctx, added.id);
+      ids.set(key, added.id);
+    } catch (error) {
+      warnings.push(`The client ${JSON.stringify(client.name)} is not imported: ${refusal(error)}`);
+      count.added--;
+    }
   }
-  return { ids, count };
+  return { ids, count, warnings };
 }
 
 /** Stored form of ignored updates. */
@@ -136,9 +158,9 @@ export async function linkCosts(
       if (known === undefined) await addCost(ctx, { ...listed(fields, slugs), ...targets });
       else await completeCost(ctx, known, targets);
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'svc_invalid_input') throw error;
-      count.added--;
-      warnings.push(`The cost ${JSON.stringify(fields.name)} is not imported: ${error.message}`);
+      warnings.push(`The cost ${JSON.stringify(fields.name)} is not imported: ${refusal(error)}`);
+      if (known === undefined) count.added--;
+      else count.exists--;
     }
   }
   return { count, warnings };

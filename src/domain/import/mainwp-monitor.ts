@@ -1,6 +1,7 @@
 /** Converts uptime monitors of a MainWP Dashboard. Pure. */
 
 import { type FleetMonitor, fleetMonitor } from '../../../schemas/fleet.js';
+import { numberFrom, textFrom } from './record.js';
 
 /** A row of the monitors table, or the global settings, as PHP wrote them. */
 export type MainwpMonitor = Readonly<Record<string, unknown>>;
@@ -40,12 +41,12 @@ const FIELDS = [
  * monitored site stays monitored; values unknown to this service follow its own global setting.
  */
 export function monitorOf(rows: readonly MainwpMonitor[], global: MainwpMonitor): FleetMonitor {
-  const own = rows.find((row) => Number(row.issub ?? 0) === 0);
+  const own = rows.find((row) => numberFrom(row.issub ?? 0) === 0);
   if (own === undefined) return NONE;
   const given: Record<string, unknown> = {};
   for (const [theirs, useGlobal, ours] of FIELDS) {
     const value = own[theirs];
-    const follows = value === undefined || value === null || value === '' || String(value) === String(useGlobal);
+    const follows = value === undefined || value === null || value === '' || textFrom(value) === String(useGlobal);
     const settled = follows ? global[theirs] : value;
     const parsed = fleetMonitor().shape[ours].safeParse(converted(ours, settled ?? null));
     given[ours] = parsed.success ? parsed.data : null;
@@ -59,11 +60,11 @@ export function monitorOf(rows: readonly MainwpMonitor[], global: MainwpMonitor)
 
 /** How often the dashboard checks again before a site counts as down; null = unknown, or not its own monitor. */
 function retriesOf(rows: readonly MainwpMonitor[], global: MainwpMonitor): number | null {
-  const own = rows.find((row) => Number(row.issub ?? 0) === 0);
+  const own = rows.find((row) => numberFrom(row.issub ?? 0) === 0);
   if (own === undefined) return null;
   const value = own.maxretries;
-  const follows = value === undefined || value === null || value === '' || Number(value) === -1;
-  const retries = Number((follows ? global.maxretries : value) ?? Number.NaN);
+  const follows = value === undefined || value === null || value === '' || numberFrom(value) === -1;
+  const retries = numberFrom((follows ? global.maxretries : value) ?? Number.NaN);
   return Number.isSafeInteger(retries) ? retries : null;
 }
 
@@ -81,12 +82,12 @@ const MAX_RETRIES = 1;
 
 /** Monitors of subpages. */
 export function subMonitors(rows: readonly MainwpMonitor[]): number {
-  return rows.filter((row) => Number(row.issub ?? 0) === 1).length;
+  return rows.filter((row) => numberFrom(row.issub ?? 0) === 1).length;
 }
 
 function converted(field: string, value: unknown): unknown {
   if (value === null) return null;
-  if (field === 'active') return Number(value) === 1;
-  if (field === 'maxretries') return Math.min(MAX_RETRIES, Number(value));
+  if (field === 'active') return numberFrom(value) === 1;
+  if (field === 'maxretries') return Math.min(MAX_RETRIES, numberFrom(value));
   return value;
 }

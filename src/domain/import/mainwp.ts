@@ -6,15 +6,13 @@ import { once } from '../../runtime/once.js';
 import { ignoredUpdates } from './mainwp-ignored.js';
 import { type Globals, lostOfMonitor, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
 import { contactLines, plainName, plainNote, sentPassword, siteNote } from './mainwp-text.js';
-import { type RawRecord, sentence } from './record.js';
+import { numberFrom, type RawRecord, sentence, textFrom } from './record.js';
 
-const text = once(() =>
-  z.preprocess((value) => (value === null || value === undefined ? '' : String(value)), z.string()),
-);
+const text = once(() => z.preprocess(textFrom, z.string()));
 /** A number from PHP: often text. Anything else is 0. */
 const whole = once(() =>
   z.preprocess((value) => {
-    const number = Number(value);
+    const number = numberFrom(value);
     return Number.isSafeInteger(number) ? number : 0;
   }, z.number()),
 );
@@ -60,16 +58,24 @@ const siteRow = once(() =>
   }),
 );
 
+/*
+ * A record may hold anything. What cannot be read is a ZodError that names the field; what is out of range is left as it
+ * is, for the schema of the result to name it.
+ */
+
 /** Settings for all sites of the dashboard; read before its sites. */
 export function readGlobals(record: unknown): Globals {
   const parsed = z
     .object({ signature_algo: z.unknown(), verify: z.unknown(), ipv4: z.unknown(), monitoring: map() })
     .parse(record);
   return {
-    sha1: Number(parsed.signature_algo) === SHA1,
+    sha1: numberFrom(parsed.signature_algo) === SHA1,
     verify:
-      parsed.verify === null || parsed.verify === undefined || parsed.verify === false || Number(parsed.verify) === 1,
-    ipv4: Number(parsed.ipv4) === 1,
+      parsed.verify === null ||
+      parsed.verify === undefined ||
+      parsed.verify === false ||
+      numberFrom(parsed.verify) === 1,
+    ipv4: numberFrom(parsed.ipv4) === 1,
     monitoring: parsed.monitoring as MainwpMonitor,
   };
 }
@@ -85,7 +91,7 @@ const OBSTACLE =
 export function readSite(record: RawRecord, globals: Globals): { site: unknown; warnings: string[] } {
   const raw = rawSite().parse(record);
   const of = siteRow().parse(raw.row);
-  const algorithm = Number(raw.options.signature_algo ?? 0);
+  const algorithm = numberFrom(raw.options.signature_algo ?? 0);
   const sha1 = algorithm === GLOBAL_ALGORITHM ? globals.sha1 : algorithm === SHA1;
   const subs = subMonitors(raw.monitors as MainwpMonitor[]);
   const ignoredVersions = text().parse(raw.options.ignored_wp_upgrades);
@@ -127,7 +133,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
         ]
       : []),
     ...(subs === 0 ? [] : [`${subs} monitors of sub-pages are not imported.`]),
-    ...(Number(raw.options.ignored_trans_updates ?? 0) === 1
+    ...(numberFrom(raw.options.ignored_trans_updates ?? 0) === 1
       ? ['all translation updates are ignored there; Sitefleet has no such setting.']
       : []),
   ];
@@ -224,11 +230,17 @@ export function readCost(record: RawRecord): unknown {
     name: plainName(of.name),
     note: plainNote(of.note),
     renewal_type: lifetime || renewal_type === '' || renewal_type === 'disabled' ? null : renewal_type,
-    last_renewal: last_renewal > 0 ? new Date(last_renewal * 1000).toISOString().slice(0, 10) : null,
+    last_renewal: last_renewal > 0 ? dayOf(last_renewal) : null,
     sites: ids('site', sites).map((one) => `site:${one}`),
     tags: ids('tag', groups).map((one) => `tag:${one}`),
     clients: ids('client', clients).map((one) => `client:${one}`),
   };
+}
+
+/** The day of a time in seconds; the number itself, as text, if there is no such day. */
+function dayOf(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().slice(0, 10);
 }
 
 /** Entries ignored on every site. */

@@ -11,7 +11,6 @@ import {
   type FleetTag,
   fleetClient,
   fleetCost,
-  fleetGlobal,
   fleetIgnored,
   fleetSite,
   fleetSource,
@@ -62,9 +61,12 @@ export function readFleet(records: readonly unknown[]): Fleet {
   let globals = SIGNS_WITH_SHA256;
   let sites = 0;
   let ended = false;
-  for (const value of records) {
+  for (const [index, value] of records.entries()) {
     const parsed = anyRecord().safeParse(value);
-    if (!parsed.success) throw unusable('One of its records is not an object.');
+    if (!parsed.success) {
+      fleet.warnings.push(`Record ${index + 1} of the file cannot be imported: it is not an object.`);
+      continue;
+    }
     const record: RawRecord = parsed.data;
     switch (record.type) {
       case 'source': {
@@ -93,21 +95,44 @@ export function readFleet(records: readonly unknown[]): Fleet {
 
 function takeSite(fleet: Fleet, record: RawRecord, globals: Globals, number: number): void {
   const foreign = fleet.source.product === 'mainwp';
-  const { site, warnings } = foreign ? readSite(record, globals) : { site: record.site, warnings: [] };
-  const parsed = fleetSite().safeParse(site);
-  fleet.warnings.push(...warnings);
-  if (parsed.success) {
+  const read = converted(() => (foreign ? readSite(record, globals) : { site: record.site, warnings: [] }));
+  const parsed = 'problem' in read ? read : parsedAs(fleetSite(), read.value.site);
+  if ('value' in read) fleet.warnings.push(...read.value.warnings);
+  if ('value' in parsed) {
     // Tags are referenced by key until all of them have been read.
-    const keys = foreign ? (site as { tag_keys: string[] }).tag_keys : [];
-    fleet.sites.push(foreign ? { ...parsed.data, tags: keys } : parsed.data);
+    const keys = foreign && 'value' in read ? (read.value.site as { tag_keys: string[] }).tag_keys : parsed.value.tags;
+    fleet.sites.push({ ...parsed.value, tags: keys });
     return;
   }
-  const { key, url } = anyRecord().safeParse(site).data ?? {};
+  const { key, url, id } = membersOf('value' in read ? read.value.site : record.row);
+  const own =
+    typeof key === 'string' ? key : foreign && typeof id !== 'object' && id !== undefined ? `site:${id}` : null;
   fleet.invalid.push({
-    where: typeof key === 'string' ? placeOf(key) : `site number ${number} of the file`,
+    where: own === null ? `site number ${number} of the file` : placeOf(own),
     url: typeof url === 'string' ? sentence(url) : '',
-    message: issueText(parsed.error),
+    message: parsed.problem,
   });
+}
+
+type Read<T> = { value: T } | { problem: string };
+
+/** What a record of another dashboard says, or the first problem with it. */
+function converted<T>(convert: () => T): Read<T> {
+  try {
+    return { value: convert() };
+  } catch (error) {
+    if (error instanceof z.ZodError) return { problem: issueText(error) };
+    throw error;
+  }
+}
+
+function parsedAs<T extends z.ZodTypeAny>(schema: T, value: unknown): Read<z.output<T>> {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? { value: parsed.data } : { problem: issueText(parsed.error) };
+}
+
+function membersOf(value: unknown): Record<string, unknown> {
+  return anyRecord().safeParse(value).data ?? {};
 }
 
 /** `site:12` in readable form: the id that the other dashboard shows. */
@@ -118,35 +143,48 @@ export function placeOf(key: string): string {
 /** Other records matter less than sites: unusable ones are reported and left out. */
 function takeOther(fleet: Fleet, record: RawRecord): void {
   const foreign = fleet.source.product === 'mainwp';
-  const keep = <T extends z.ZodTypeAny>(what: string, schema: T, value: unknown, list: z.output<T>[]) => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) list.push(parsed.data);
-    else fleet.warnings.push(`A ${what} cannot be imported${nameOf(value)}: ${issueText(parsed.error)}`);
+  const keep = <T extends z.ZodTypeAny>(what: string, schema: T, read: Read<unknown>, list: z.output<T>[]) => {
+    const parsed = 'problem' in read ? read : parsedAs(schema, read.value);
+    if ('value' in parsed) list.push(parsed.value);
+    else
+      fleet.warnings.push(
+        `${what} cannot be imported${nameOf('value' in read ? read.value : record.row)}: ${parsed.problem}`,
+      );
   };
+  const read = (convert: (record: RawRecord) => unknown, own: unknown) =>
+    converted(() => (foreign ? convert(record) : own));
   switch (record.type) {
     case 'tag':
-      keep('tag', fleetTag(), foreign ? readTag(record) : record.tag, fleet.tags);
+      keep('A tag', fleetTag(), read(readTag, record.tag), fleet.tags);
       break;
     case 'client':
-      keep('client', fleetClient(), foreign ? readClient(record) : record.client, fleet.clients);
+      keep('A client', fleetClient(), read(readClient, record.client), fleet.clients);
       break;
     case 'cost':
-      keep('cost', fleetCost(), withoutKeys(foreign ? readCost(record) : record.cost), fleet.costs);
+      keep(
+        'A cost',
+        fleetCost(),
+        read((raw) => withoutKeys(readCost(raw)), withoutKeys(record.cost)),
+        fleet.costs,
+      );
       break;
     case 'ignored': {
-      const items = foreign ? readIgnored(record) : (fleetGlobal().safeParse(record).data?.ignored ?? []);
-      for (const item of items) keep('ignored update', fleetIgnored(), item, fleet.ignored);
+      const items = read(readIgnored, record.ignored);
+      const list = 'value' in items && Array.isArray(items.value) ? items.value.map((value) => ({ value })) : [items];
+      for (const item of list) keep('An ignored update', fleetIgnored(), item, fleet.ignored);
       break;
     }
     default:
       // From a newer version: its purpose is unknown here.
-      fleet.warnings.push(`Records of the kind ${JSON.stringify(sentence(String(record.type)))} are unknown.`);
+      fleet.warnings.push(
+        `Records of the kind ${typeof record.type === 'string' ? JSON.stringify(sentence(record.type)) : 'that is no text'} are unknown.`,
+      );
   }
 }
 
 /** A cost without targets covers nothing; absent lists count as empty. */
 function withoutKeys(cost: unknown): unknown {
-  return { sites: [], tags: [], clients: [], ...(anyRecord().safeParse(cost).data ?? {}) };
+  return { sites: [], tags: [], clients: [], ...membersOf(cost) };
 }
 
 /** From here on sites refer to tags by name, so that two with one name become one. */
@@ -160,7 +198,7 @@ function nameTags(fleet: Fleet): void {
 }
 
 function nameOf(value: unknown): string {
-  const name = anyRecord().safeParse(value).data?.name;
+  const { name } = membersOf(value);
   return typeof name === 'string' && name !== '' ? ` (${sentence(name)})` : '';
 }
 

@@ -6,3 +6,14 @@ export type RawRecord = Readonly<Record<string, unknown>> & { readonly type?: un
 export function sentence(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
 }
+
+/** A text as PHP writes it, which may be a number; null counts as empty. Anything else is no text, and stays what it is. */
+export function textFrom(value: unknown): unknown {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
+/** A number as PHP writes it, often a text; NaN for anything else. Objects may not be turned into numbers at all. */
+export function numberFrom(value: unknown): number {
+  return typeof value === 'object' ? Number.NaN : Number(value);
+}

@@ -90,7 +90,7 @@ export async function importFleet(
     ...links.counts,
     costs: costs.count,
     ignored_everywhere: everywhere,
-    warnings: [...fleet.warnings, ...costs.warnings],
+    warnings: [...fleet.warnings, ...links.warnings, ...costs.warnings],
   };
 }
 
