@@ -12,6 +12,7 @@ import { Names } from '../outbound/probe/names.js';
 import { systemClock } from '../runtime/clock.js';
 import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
+import { maskedUrl } from '../runtime/masked-url.js';
 import { withRealDomains } from '../runtime/real-domains.js';
 import { VERSION } from '../runtime/version.js';
 import type { Db } from '../store/driver/db.js';
@@ -60,7 +61,7 @@ function versions(): Finding {
 async function lookOver(config: Config, db: Db, site: string | undefined, signal: AbortSignal): Promise<Finding[]> {
   const vault = presentVault(config);
   const report = await inspect(db, vault);
-  const place = databaseFile(config.db) ?? config.db.replace(/\/\/[^@/]*@/, '//');
+  const place = databaseFile(config.db) ?? maskedUrl(config.db);
   const database: Finding = {
     what: 'Database',
     status: report.ok || (report.secrets?.unreadable ?? 0) > 0 ? 'ok' : 'fail',

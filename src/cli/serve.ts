@@ -4,6 +4,7 @@ import type { Service } from '../app/service.js';
 import { loginLinkUrl } from '../domain/access/users.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
+import { maskedUrl } from '../runtime/masked-url.js';
 import { createLog } from '../runtime/telemetry/log.js';
 import { checkAddress, listen } from '../surfaces/http/server.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
@@ -38,7 +39,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     const credentials = await firstLogin(service, config);
     release();
     announce(url, credentials, options.json);
-    log.info({ url, db: config.db.replace(/\/\/[^@/]*@/, '//'), read_only: config.read_only }, 'serving');
+    log.info({ url, db: maskedUrl(config.db), read_only: config.read_only }, 'serving');
     await whenAborted(stop);
     log.info({}, 'stopping');
   } finally {

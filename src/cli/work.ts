@@ -4,6 +4,7 @@
 
 import { createService } from '../app/service.js';
 import type { Config } from '../runtime/config/types.js';
+import { maskedUrl } from '../runtime/masked-url.js';
 import { createLog } from '../runtime/telemetry/log.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
 import { warnOfCheckpoints } from './checkpoint-warning.js';
@@ -28,7 +29,7 @@ export async function work(config: Config, options: { json: boolean }): Promise<
   else say('Sitefleet works on queued jobs; the schedule runs in one of the processes. Ctrl+C stops.');
   await warnIfAlertsReachNoOne(service, log);
   await warnOfCheckpoints(config, log);
-  log.info({ db: config.db.replace(/\/\/[^@/]*@/, '//') }, 'working');
+  log.info({ db: maskedUrl(config.db) }, 'working');
   await whenAborted(stop);
   log.info({}, 'stopping');
   await stopAll([() => service.stop()]);

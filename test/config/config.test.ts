@@ -275,6 +275,26 @@ describe('databaseFile', () => {
 });
 
 describe('describeConfig', () => {
+  it.each([
+    'postgres://u:SECRET@h/db',
+    'https://u:SECRET@h.example/x',
+    'https://u:SEC/SECRET@RET@h.example/x y',
+    'u:SECRET@h.example',
+    'https://a.example, ftp://u:SECRET@b.example',
+    'ftp://h.example/x?token=SECRET',
+  ])('shows no login of %s, whichever variable has it', (text) => {
+    for (const { name } of describeConfig()) {
+      const { [name]: message = '' } = problems({ [name]: text });
+      expect([name, message]).toEqual([name, expect.not.stringMatching(/SECRET|SEC\/|RET@/)]);
+    }
+    expect(problems({ SITEFLEET_PORT: text }).SITEFLEET_PORT).toMatch(/^".*….*" is not valid/);
+  });
+
+  it('never quotes a key, which people may have written with its secret', () => {
+    const { SITEFLEET_SITE_BACKUP_S3_KEY: message } = problems({ SITEFLEET_SITE_BACKUP_S3_KEY: 'ID:SECRET' });
+    expect(message).toMatch(/^has an invalid value\. Allowed: 3 to 128 letters/);
+  });
+
   it('documents every variable and shows no secret default', () => {
     const rows = describeConfig();
     expect(rows).toHaveLength(Object.keys(readConfig(home)).length);

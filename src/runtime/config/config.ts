@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fileUrl } from '../file-url.js';
+import { maskedUrl } from '../masked-url.js';
 import type { Parser } from './parsers.js';
 import {
   accessKey,
@@ -65,6 +66,8 @@ interface Variable<K extends keyof Config = keyof Config> {
   fallback: (env: Environment) => Config[K];
   parse: Parser<Config[K]>;
   secret?: true;
+  /** It is no secret itself, but people put the secret that belongs to it there. */
+  unquoted?: true;
 }
 
 /** A row of the table. The variable is named like its key, in capitals. */
@@ -73,7 +76,7 @@ function variable<K extends keyof Config>(
   fallback: Config[K] | ((env: Environment) => Config[K]),
   parse: Parser<Config[K]>,
   meaning: string,
-  extra: { name?: string; shown?: string; secret?: true } = {},
+  extra: { name?: string; shown?: string; secret?: true; unquoted?: true } = {},
 ): Variable {
   const made: Variable<K> = {
     name: `SITEFLEET_${extra.name ?? key.toUpperCase()}`,
@@ -83,6 +86,7 @@ function variable<K extends keyof Config>(
     fallback: typeof fallback === 'function' ? fallback : () => fallback,
     parse,
     ...(extra.secret ? { secret: true } : {}),
+    ...(extra.unquoted ? { unquoted: true } : {}),
   };
   // The table mixes keys; each row was checked against its own key just above.
   return made as unknown as Variable;
@@ -128,7 +132,9 @@ const VARIABLES: readonly Variable[] = [
   variable('site_backup_s3_region', null, regionName, 'Region of the bucket.', {
     shown: 'the one in the host name, or us-east-1',
   }),
-  variable('site_backup_s3_key', null, accessKey, 'Id of an access key that may list, read, write and delete there.'),
+  variable('site_backup_s3_key', null, accessKey, 'Id of an access key that may list, read, write and delete there.', {
+    unquoted: true,
+  }),
   variable('site_backup_s3_secret', null, anyText, 'The secret of that access key.', { secret: true }),
   variable(
     'drills',
@@ -484,9 +490,9 @@ export function describeConfig(): { name: string; default: string; meaning: stri
 }
 
 function problemText(row: Variable, text: string, allowed: string): string {
-  return row.secret
+  return row.secret || row.unquoted
     ? `has an invalid value. Allowed: ${allowed}.`
-    : `${JSON.stringify(text)} is not valid. Allowed: ${allowed}.`;
+    : `${JSON.stringify(maskedUrl(text))} is not valid. Allowed: ${allowed}.`;
 }
 
 /** Variables set by others: test switches, and what Kubernetes injects for a service of the same name. */
