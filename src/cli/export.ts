@@ -55,7 +55,7 @@ export async function exportFleet(config: Config, file: string | undefined, flag
   });
 }
 
-/** Whoever leaves with the file must know what is not in it. */
+/** Anyone who leaves with the file must know what is not in it. */
 function nameLeftOut({ written, left_out }: ExportedSites): void {
   if (left_out.length === 0) return;
   process.exitCode = 1;
