@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../runtime/config/types.js';
+import { beginFirstLogin } from '../store/access/first-login.js';
 import type { Keys } from '../store/access/keys.js';
 import type { LoginLinks } from '../store/access/login-links.js';
 import type { Users } from '../store/access/users.js';
@@ -54,7 +55,11 @@ export async function firstStart(
 
 /** The same for a database that is not open yet. @param linkMs lifetime of the link, unless it is used before */
 export function firstStartOf(config: Config, now: number, linkMs = LINK_MS): Promise<Credentials | undefined> {
-  return withDatabase(config, (stores) => firstStart(stores, config, now, linkMs));
+  return withDatabase(config, async (stores) => {
+    // A process that is killed between this and the next two steps has stored a login that it never showed.
+    await beginFirstLogin(stores.db);
+    return firstStart(stores, config, now, linkMs);
+  });
 }
 
 /** 24 characters that are safe in any shell, header and form. */

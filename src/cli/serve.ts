@@ -6,11 +6,13 @@ import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
 import { maskedUrl } from '../runtime/masked-url.js';
 import { createLog } from '../runtime/telemetry/log.js';
+import { endFirstLogin, isFirstLoginUnseen } from '../store/access/first-login.js';
 import { checkAddress, listen } from '../surfaces/http/server.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
 import { warnOfCheckpoints } from './checkpoint-warning.js';
 import { assertWritable } from './file-access.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
+import { withDatabase, withReader } from './open-database.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
 
@@ -39,12 +41,20 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     const credentials = await firstLogin(service, config);
     release();
     announce(url, credentials, options.json);
+    if (config.db !== ':memory:') await afterAnnounced(config, credentials);
     log.info({ url, db: maskedUrl(config.db), read_only: config.read_only }, 'serving');
     await whenAborted(stop);
     log.info({}, 'stopping');
   } finally {
     await stopAll(steps);
   }
+}
+
+/** A process that died between storing and showing the first login has left one that nobody knows. */
+async function afterAnnounced(config: Config, credentials: Credentials | undefined): Promise<void> {
+  if (credentials !== undefined) return withDatabase(config, ({ db }) => endFirstLogin(db));
+  if (await withReader(config, isFirstLoginUnseen))
+    say('Nobody has logged in yet. For a link that logs in once: sitefleet login-link');
 }
 
 /** The first start writes; in a service with two threads this one only reads. */

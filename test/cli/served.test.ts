@@ -4,6 +4,9 @@ import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { firstStartOf } from '../../src/cli/first-start.js';
+import { readConfig } from '../../src/runtime/config/config.js';
+import { openDb } from '../../src/store/driver/open.js';
 import { endProcess, freePort, tempFolder } from '../support/cleanup.js';
 import { programInModules } from '../support/processes/built-program.js';
 import { type Commands, commands } from '../support/processes/commands.js';
@@ -54,6 +57,35 @@ describe('serve', () => {
     const { child, said } = await serving;
     expect(said.api_key).toMatch(/==/);
     expect(await endProcess(child)).toBe(0);
+  });
+
+  it('says how to log in while the first login was stored and not shown, and nothing once somebody has', async () => {
+    const env = settings('unseen');
+    const hint = 'sitefleet login-link';
+    // As a process does that is killed before it shows them.
+    await firstStartOf(readConfig({ ...env, HOME: folder }), Date.now());
+    const first = await programs.serve(env);
+    expect(first.said).toMatchObject({ user: null, password: null });
+    await expect.poll(first.errors).toContain(hint);
+    const link = JSON.parse((await programs.run(env, ['login-link', '--json'])).out).login_link as string;
+    expect(link).toMatch(/^http/);
+    expect(await endProcess(first.child)).toBe(0);
+    const db = await openDb(env.SITEFLEET_DB);
+    await db.run(
+      "INSERT INTO web_session (id, token_hash, user_id, created_at, rotated_at, used_at) SELECT 'a', 'b', id, 1, 1, 1 FROM user",
+    );
+    await db.close();
+    const second = await programs.serve(env);
+    expect(await endProcess(second.child)).toBe(0);
+    expect(second.errors()).not.toContain(hint);
+    // One that was shown is not mentioned again.
+    const other = settings('seen');
+    for (const user of ['admin', null]) {
+      const { child, said, errors } = await programs.serve(other);
+      expect(said).toMatchObject({ user });
+      expect(await endProcess(child)).toBe(0);
+      expect(errors()).not.toContain(hint);
+    }
   });
 
   it('loads nothing for a request: with its files gone, every way in answers', async () => {
