@@ -53,8 +53,8 @@ const PAGE = 1_000;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /** More pages than any repository has, of servers whose pages are small. */
 const MAX_PAGES = 10_000;
-/** More objects than any repository has: ten years of daily backups of 250 sites, none of them removed. */
-const MAX_OBJECTS = 1_000_000;
+/** More objects than any repository has: a year of daily backups of 5,000 sites, none of them removed. */
+const MAX_OBJECTS = 2_000_000;
 /** No name that we make is longer, below the prefix. */
 const MAX_NAME = 200;
 const STORED = [200, 201, 204];
