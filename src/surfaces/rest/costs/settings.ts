@@ -47,6 +47,16 @@ const listsShape = once(() => ({
   payment_methods: z.record(z.string()),
   payment_method_list: z.array(z.object(listed())),
 }));
+/** The same, sent back: longer lists are not read. */
+const sentLists = once(() => {
+  const { product_categories, payment_method_list, ...others } = listsShape();
+  const most = 1_000;
+  return {
+    ...others,
+    product_categories: product_categories.max(most),
+    payment_method_list: payment_method_list.max(most),
+  };
+});
 const costSettingsShape = once(() => ({
   data: z
     .object({
@@ -102,7 +112,7 @@ export const costSettings = ofModule('cost-tracker', [
     body: 'required',
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null restores the default. Unknown fields are refused.',
-    params: () => editShape(COST_TRACKER).extend(onlyShown(listsShape())),
+    params: () => editShape(COST_TRACKER).extend(onlyShown(sentLists())),
     inner: { currency: 'invalid_currency' },
     returns: () => z.object({ message: z.string(), ...costSettingsShape() }),
     async answer(sent, ctx) {
