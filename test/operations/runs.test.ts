@@ -59,7 +59,7 @@ describe('a call', () => {
       state: 'rolled_back',
       code: 'svc_update_rolled_back',
       message: expect.stringContaining('broke the site'),
-      evidence: expect.arrayContaining([expect.stringContaining('HTTP 500')]),
+      evidence: expect.arrayContaining([expect.stringMatching(/HTTP 500|^PHP recorded in/)]),
       rolled_back_by: expect.stringMatching(/guard|sitefleet/),
       can_roll_back: false,
     });

@@ -443,7 +443,8 @@ describe('a firewall in front of wp-admin', () => {
       site.faults = { firewall: 'wp-admin', firewallAnswer: as };
       const before = calls('register');
       const id = await app.connect(0);
-      expect(calls('register') - before).toBe(2);
+      // One that breaks off is tried again at the same address first.
+      expect(calls('register') - before).toBe(as === 'cut' ? 3 : 2);
       expect((await get(id)).last_sync).not.toBeNull();
     },
   );
