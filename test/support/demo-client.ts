@@ -44,7 +44,6 @@ export async function post(url: string, body: string, headers: Record<string, st
     body,
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     redirect: 'manual',
-    signal: AbortSignal.timeout(3000),
   });
   const answer = await response.text();
   const found = /<mainwp>(.*?)<\/mainwp>/s.exec(answer);
