@@ -50,7 +50,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   }
 }
 
-/** A process that died between storing and showing the first login has left one that nobody knows. */
+/** Says how to log in if an earlier process was killed after it had stored the first login and before it showed it. */
 async function afterAnnounced(config: Config, credentials: Credentials | undefined): Promise<void> {
   if (credentials !== undefined) return withDatabase(config, ({ db }) => endFirstLogin(db));
   if (await withReader(config, isFirstLoginUnseen))

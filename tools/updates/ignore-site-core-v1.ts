@@ -1,7 +1,7 @@
 import { siteRef } from '../../schemas/common.js';
 import { ignoreAction } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { CORE_SLUG, setIgnored, stillIgnoredNotice } from '../../src/domain/updates/ignored.js';
+import { CORE_SLUG, setIgnored } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -25,8 +25,7 @@ export default defineOperation({
     }),
 
   async handle({ site_id_or_domain, action }, ctx) {
-    const { site_id, list, still } = await setIgnored(ctx, site_id_or_domain, 'core', [CORE_SLUG], action === 'add');
-    const notice = stillIgnoredNotice(site_id, 'core', still);
+    const { site_id, list, notice } = await setIgnored(ctx, site_id_or_domain, 'core', [CORE_SLUG], action === 'add');
     const core_ignored = list.length > 0 || notice !== undefined;
     return { success: true, site_id, action, core_ignored, ...(notice === undefined ? {} : { notice }) };
   },

@@ -2,7 +2,7 @@ import { siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { ignoreAction } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { setIgnored, stillIgnoredNotice } from '../../src/domain/updates/ignored.js';
+import { setIgnored } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -26,8 +26,7 @@ export default defineOperation({
     }),
 
   async handle({ site_id_or_domain, action, slugs }, ctx) {
-    const { site_id, list, still } = await setIgnored(ctx, site_id_or_domain, 'theme', slugs, action === 'add');
-    const notice = stillIgnoredNotice(site_id, 'theme', still);
+    const { site_id, list, notice } = await setIgnored(ctx, site_id_or_domain, 'theme', slugs, action === 'add');
     return { success: true, site_id, action, themes_ignored: list, ...(notice === undefined ? {} : { notice }) };
   },
 });

@@ -2,7 +2,7 @@ import { siteRef } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { asInAnswers } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { setIgnored, stillIgnoredNotice } from '../../src/domain/updates/ignored.js';
+import { setIgnored } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -34,8 +34,7 @@ export default defineOperation({
 
   async handle({ action, site_id_or_domain, type, slug }, ctx) {
     const ignore = action === 'ignore';
-    const { site_id, slugs, still } = await setIgnored(ctx, site_id_or_domain, type, [slug], ignore, 'slug');
-    const notice = stillIgnoredNotice(site_id, type, still);
+    const { site_id, slugs, notice } = await setIgnored(ctx, site_id_or_domain, type, [slug], ignore, 'slug');
     return {
       success: true,
       action,

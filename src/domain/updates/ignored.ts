@@ -32,11 +32,14 @@ export async function setIgnored(
   slugs: readonly string[],
   ignore: boolean,
   field = 'slugs',
-): Promise<IgnoreChange & { still: StillIgnored }> {
+): Promise<IgnoreChange & StillIgnored> {
   const change = await setListed(ctx, ref, type, slugs, ignore, field);
-  const site = await loadRecord(ctx, change.site_id);
-  if (!ignore && type === 'core' && site.ignore_core === 1) await setTypeIgnored(ctx, site, 'wp', false);
-  return { ...change, still: ignore ? NOT_IGNORED : await stillIgnored(ctx, change.site_id, type, change.slugs) };
+  if (ignore) return change;
+  if (type === 'core') {
+    const site = await loadRecord(ctx, change.site_id);
+    if (site.ignore_core === 1) await setTypeIgnored(ctx, site, 'wp', false);
+  }
+  return { ...change, ...(await stillIgnored(ctx, change.site_id, type, change.slugs)) };
 }
 
 /**
@@ -47,22 +50,18 @@ export async function unignoreType(
   ctx: Ctx,
   site: SiteRow,
   type: 'plugin' | 'theme',
-): Promise<{ slugs: string[]; still: StillIgnored }> {
+): Promise<{ slugs: string[] } & StillIgnored> {
   await setTypeIgnored(ctx, site, WORD_OF[type], false);
   const slugs = await ctx.store.updates.ownIgnored(site.id, UPDATE_TYPES.indexOf(type));
   if (slugs.length > 0) await setListed(ctx, site.id, type, slugs, false);
-  return { slugs, still: await stillIgnored(ctx, site.id, type) };
+  return { slugs, ...(await stillIgnored(ctx, site.id, type)) };
 }
 
 /** What ignores items that are not on the list of their site. */
-export interface StillIgnored {
-  /** The site ignores everything of the type. */
-  type: boolean;
-  /** Those of them that are ignored on every site. */
-  everywhere: readonly string[];
+interface StillIgnored {
+  /** One sentence; absent if nothing does. */
+  notice?: string;
 }
-
-const NOT_IGNORED: StillIgnored = { type: false, everywhere: [] };
 
 const WORD_OF = { core: 'wp', plugin: 'plugins', theme: 'themes' } as const;
 const FLAGS = { wp: 'ignore_core', plugins: 'ignore_plugins', themes: 'ignore_themes' } as const;
@@ -78,7 +77,14 @@ async function stillIgnored(
   const entries = await ctx.store.siteUpdates.ignoredEverywhere();
   const ofType = entries.filter((entry) => entry.type === UPDATE_TYPES.indexOf(type)).map(({ slug }) => slug);
   const everywhere = [...new Set(ofType)].filter((slug) => slugs === undefined || slugs.includes(slug));
-  return { type: site[FLAGS[WORD_OF[type]]] === 1, everywhere };
+  const reasons: string[] = [];
+  if (site[FLAGS[WORD_OF[type]]] === 1)
+    reasons.push(
+      `This site ignores all ${type} updates, which DELETE /v2/updates/${siteId}/ignore/${WORD_OF[type]} lifts.`,
+    );
+  if (everywhere.length > 0)
+    reasons.push(`${everywhere.join(', ')} is ignored on every site, which ignore-update-everywhere-v1 lifts.`);
+  return reasons.length === 0 ? {} : { notice: `Not on offer yet: ${reasons.join(' ')}` };
 }
 
 /** Hides or shows all updates of a type on a site (operations §5.6 "whole-site switches"). */
@@ -97,19 +103,6 @@ export async function setTypeIgnored(
     facts: { type },
     changed: { [flag]: [before[flag], ignore ? 1 : 0] },
   });
-}
-
-/** A sentence about what is ignored all the same; undefined if nothing is. */
-export function stillIgnoredNotice(siteId: number, type: IgnorableType, still: StillIgnored): string | undefined {
-  const everywhere =
-    still.everywhere.length === 0
-      ? []
-      : [`${still.everywhere.join(', ')} is ignored on every site, which ignore-update-everywhere-v1 lifts.`];
-  const whole = still.type
-    ? [`This site ignores all ${type} updates, which DELETE /v2/updates/${siteId}/ignore/${WORD_OF[type]} lifts.`]
-    : [];
-  const reasons = [...whole, ...everywhere];
-  return reasons.length === 0 ? undefined : `Not on offer yet: ${reasons.join(' ')}`;
 }
 
 /**

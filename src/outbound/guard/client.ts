@@ -57,7 +57,10 @@ export interface GuardParts {
  * so it skips the maintenance page that a killed update leaves behind.
  */
 const ADDRESSES = ['', 'wp-login.php', 'wp-activate.php'];
-/** What may be asked for again where a connection was closed without an answer. Not a snapshot: a second one of the same state displaces that of an earlier one. */
+/**
+ * What may be asked for again where a connection was closed without an answer. Not a snapshot: a second one of the same
+ * state displaces that of an earlier one.
+ */
 const REPEATABLE: ReadonlySet<string> = new Set([
   ...['hello', 'arm', 'disarm', 'list', 'faults', 'ledger', 'sandbox'],
   // Of the plugin for backups.

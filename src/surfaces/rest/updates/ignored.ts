@@ -8,7 +8,6 @@ import {
   ignoredEntries,
   setIgnored,
   setTypeIgnored,
-  stillIgnoredNotice,
   unignoreType,
 } from '../../../domain/updates/ignored.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
@@ -44,14 +43,12 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
       const named = sent ?? [];
       if (type === 'wp' || named.length === 0) return { ...(await setWhole(ctx, site, type, ignore)), url: site.url };
       const { known, errors } = await split(ctx, site, type, named, ignore);
-      const kind = KINDS[type];
-      const still = known.length > 0 ? (await setIgnored(ctx, site.id, kind, known, ignore)).still : null;
-      const more = still === null ? undefined : stillIgnoredNotice(site.id, kind, still);
+      const { notice } = known.length > 0 ? await setIgnored(ctx, site.id, KINDS[type], known, ignore) : {};
       const verb = ignore
         ? 'ignored on this site'
-        : `no longer ignored ${more === undefined ? 'on this site' : 'by name'}`;
+        : `no longer ignored ${notice === undefined ? 'on this site' : 'by name'}`;
       return {
-        message: sentences(`${known.length} of ${named.length} ${type} are ${verb}.`, more),
+        message: sentences(`${known.length} of ${named.length} ${type} are ${verb}.`, notice),
         data: succeeded(known),
         errors,
         url: site.url,
@@ -76,20 +73,19 @@ async function setWhole(ctx: Ctx, site: SiteRow, type: keyof typeof KINDS, ignor
     return { message: `${what} are ignored on this site.`, data: {} };
   }
   const kind = KINDS[type];
-  const { still, slugs } =
+  const { notice, slugs } =
     kind === 'core'
       ? { ...(await setIgnored(ctx, site.id, kind, [CORE_SLUG], false)), slugs: [] }
       : await unignoreType(ctx, site, kind);
-  const more = stillIgnoredNotice(site.id, kind, still);
-  const where = more === undefined ? 'on this site' : 'by this site itself';
-  return { message: sentences(`${what} are no longer ignored ${where}.`, more), data: succeeded(slugs) };
+  const where = notice === undefined ? 'on this site' : 'by this site itself';
+  return { message: sentences(`${what} are no longer ignored ${where}.`, notice), data: succeeded(slugs) };
 }
 
 /**
  * Separates known slugs from unknown ones. Installed items can be ignored; an ignore can be undone even after removal.
  */
 async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named: readonly string[], ignore: boolean) {
-  const kind = type === 'plugins' ? 'plugin' : 'theme';
+  const kind = KINDS[type];
   const present = new Set((await installedExtensions(ctx, site.id, kind)).map(({ slug }) => slug));
   if (!ignore)
     for (const entry of await ignoredEntries(ctx, site))
