@@ -57,6 +57,7 @@ export const LISTS: Readonly<Record<string, Shape>> = {
   'international domains': list((i) => `"${'ßẞé漢'.repeat(9)}${i}.example"`, FULL),
   'addresses with slashes': list((i) => `"https://www.a${i}.example/${'/'.repeat(150)}x"`, FULL),
   'long digits': list((i) => `"${'9'.repeat(180)}${i}"`, FULL),
+  'long blanks': list((i) => `"${' '.repeat(9000)}x${i}"`, 100),
   'long slashes': list((i) => `"${'/'.repeat(9000)}${i}"`, 100),
   objects: list((i) => `{"id":${i},"slug":"x"}`),
   'objects, not too many': list((i) => `{"id":${i}}`, FULL),

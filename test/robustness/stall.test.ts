@@ -175,11 +175,13 @@ const mcpHeaders = (method: string, name?: string) => ({
   ...(name === undefined ? {} : { 'mcp-name': name }),
 });
 
+const runHeaders = () => ({ Authorization: login, 'Content-Type': 'application/json' });
+
 describe('every operation', () => {
   const order = [...operations].sort((a, b) => Number(a.effect === 'destroy') - Number(b.effect === 'destroy'));
   it.each(order.map((operation) => [operation.id, operation] as const))('%s', async (id, operation) => {
     const tool = id.replace('/', '-');
-    const run = { Authorization: login, 'Content-Type': 'application/json' };
+    const run = runHeaders();
     for (const name of [...Object.keys(operation.input().shape), 'unknown']) {
       if (name !== 'unknown' && !isNew('operation', operation.input(), name)) continue;
       for (const [shape, json] of shapesFor(isList(operation.input(), name))) {
@@ -192,6 +194,15 @@ describe('every operation', () => {
       }
     }
   });
+});
+
+/** Patterns that only some inputs reach, with the texts that a scan of all patterns found slow for them. */
+it.each([
+  ['tag-sites', { site_ids_or_domains: [1], add: [`${' '.repeat(60_000)}x`], create: true, dry_run: true }],
+  ['tag-sites', { site_ids_or_domains: [`${'.'.repeat(60_000)} `], add: ['one'] }],
+  ['get-client', { client_id_or_email: `a@${'.'.repeat(60_000)}@` }],
+])('%s takes a text that is slow to search', async (name, input) => {
+  await judge(`run ${name}`, post(`/abilities/svc/${name}-v1/run`, JSON.stringify({ input }), runHeaders()));
 });
 
 describe('every REST row', () => {

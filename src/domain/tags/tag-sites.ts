@@ -100,7 +100,7 @@ async function wantedTags(
 
 /** A number names a tag that exists, also as text. */
 function newTag(ref: TagRef, at: string): { id: null; name: string } | undefined {
-  if (typeof ref === 'number' || /^\s*\d*\s*$/.test(ref)) return undefined;
+  if (typeof ref === 'number' || /^\d*$/.test(ref.trim())) return undefined;
   const name = tagNameInput().safeParse(ref);
   if (name.success && name.data !== '') return { id: null, name: name.data };
   throw invalid(at, 'The name of a new tag has 1 to 255 visible characters', 'Send another name.');
