@@ -30,8 +30,6 @@ export const CHANGE_KIND_NAMES = Object.keys(CHANGE_KINDS) as [ChangeKind, ...Ch
 export interface Change {
   kind: ChangeKind;
   sites?: number | 'all' | 'planned';
-  /** How many of a number of sites are there already; the others are added. */
-  existing?: number;
 }
 
 /** `approvals`: it checks the right to approve itself. A function for calls that make several kinds of changes. */

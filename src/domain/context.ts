@@ -3,7 +3,7 @@
  * call.
  */
 
-import type { ChangeOf } from '../../schemas/approval.js';
+import type { ChangeKind, ChangeOf } from '../../schemas/approval.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites } from '../outbound/child/port.js';
 import type { SiteCopies } from '../outbound/copies/copies.js';
@@ -34,8 +34,8 @@ export interface AskedChange {
   change: ChangeOf;
   /** What would be done; undefined if that is not known beforehand. */
   plan(): Promise<unknown>;
-  /** The sites of a change of `planned` ones. */
-  covers?: (() => Promise<CoveredSites>) | undefined;
+  /** The sites of a change of this kind, if it is one of `planned` ones or of a number. */
+  covers?: ((kind: ChangeKind) => Promise<CoveredSites>) | undefined;
 }
 
 /** Ids of sites; or all, if nothing narrows the call to some of them. */

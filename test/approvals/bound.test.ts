@@ -192,6 +192,14 @@ describe('what has to be asked for', () => {
     // Those that are added are no part of the fleet yet.
     const create = ALL.map(() => ({ url: 'http://127.0.0.1:9/', admin: 'x' }));
     expect((await asks('POST /sites/batch', { create, disconnect: [1] }))[0]).toBe(ASKED);
+    // Nor is one that is not connected any more: it could not be disconnected.
+    const [gone, ...connected] = ALL;
+    await app.app.call('disconnect-site', { site_id_or_domain: gone }, SHELL);
+    for (const path of ['/sites/disconnect', '/sites/batch']) {
+      const named = path === '/sites/batch' ? { disconnect: connected } : { include: connected };
+      expect([path, (await asks(`POST ${path}`, named))[0]]).toEqual([path, never]);
+    }
+    await app.app.call('reconnect-site', { site_id_or_domain: gone }, SHELL);
   });
 
   it('is a roll-back that quarantines the version everywhere', async () => {

@@ -88,12 +88,12 @@ it('a batch has the kinds of what it contains', () => {
   const batch = routes.find(({ key }) => key === 'POST /sites/batch');
   const changes = (input: object) => (batch as unknown as { change(input: object): Change[] }).change(input);
   expect(changes({ delete: [1, 2], disconnect: [3], sync: [4] })).toEqual([
-    { kind: 'site_deletions', sites: 2, existing: 2 },
-    { kind: 'refresh', sites: 1, existing: 1 },
-    { kind: 'disconnections', sites: 1, existing: 1 },
+    { kind: 'site_deletions', sites: 2 },
+    { kind: 'refresh', sites: 1 },
+    { kind: 'disconnections', sites: 1 },
   ]);
   expect(changes({ create: [{}], update: [{}, {}], suspend: [1], check: [] })).toEqual([
-    { kind: 'connections', sites: 4, existing: 3 },
+    { kind: 'connections', sites: 4 },
   ]);
 });
 

@@ -84,11 +84,11 @@ export function extentOf(ctx: Ctx, change: Change, { sites, covers, plan }: Exte
     sites: whole ? null : (count ?? (ON_SITES.has(change.kind) ? null : 0)),
     async all() {
       if (whole) return true;
-      if (change.existing !== undefined) return isWholeFleet(ctx, change.existing);
       // Named or not: what covers each site covers all.
       if (sites !== null) return coversFleet(ctx, change.kind, ids(sites));
-      if (change.sites !== 'planned') return change.sites === undefined && told !== undefined;
-      const covered = covers === undefined ? 'all' : await covers();
+      if (typeof change.sites === 'number' && covers === undefined) return false;
+      if (change.sites === undefined) return told !== undefined;
+      const covered = covers === undefined ? 'all' : await covers(change.kind);
       return covered === 'all' || coversFleet(ctx, change.kind, covered);
     },
     async unguarded() {
@@ -102,15 +102,9 @@ export function extentOf(ctx: Ctx, change: Change, { sites, covers, plan }: Exte
 
 const ids = (sites: readonly SiteRow[]) => sites.map(({ id }) => id);
 
-/** Whether as many sites are all there are. Of a fleet of one site, that site is named for itself. */
-async function isWholeFleet(ctx: Ctx, number: number): Promise<boolean> {
-  const fleet = await ctx.store.sites.count({});
-  return fleet > 1 && number >= fleet;
-}
-
 /**
  * Whether no site is missing on which such a change could do anything: leaving out only the others must not make less of
- * the call.
+ * the call. Of a fleet of one site, that site is named for itself.
  */
 async function coversFleet(ctx: Ctx, kind: ChangeKind, covered: readonly number[]): Promise<boolean> {
   const { sites } = ctx.store;

@@ -1,5 +1,6 @@
 /** REST rows as callables, for both sides of the thread boundary. */
 
+import type { ChangeKind } from '../../../schemas/approval.js';
 import { type IdempotencyKey, type Performed, runOnce } from '../../domain/access/idempotency.js';
 import type { Ctx } from '../../domain/context.js';
 import { requireModule } from '../../domain/settings/modules.js';
@@ -70,5 +71,5 @@ async function approvalAhead(ctx: Ctx, route: Route, params: { dry_run: true }, 
 }
 
 function coversOf(ctx: Ctx, { covers }: Route, params: unknown) {
-  return covers === undefined ? undefined : () => covers(params, ctx);
+  return covers === undefined ? undefined : (kind: ChangeKind) => covers(params, ctx, kind);
 }

@@ -27,7 +27,7 @@
  * ServiceError; `invalidParam` of errors.ts is for rules that span several parameters.
  */
 
-import { type ChangeOf, needsApproval } from '../../../schemas/approval.js';
+import { type ChangeKind, type ChangeOf, needsApproval } from '../../../schemas/approval.js';
 import { z } from '../../../schemas/zod.js';
 import type { CoveredSites, Ctx } from '../../domain/context.js';
 import { compileInputParser } from '../../operation/validation/input-parser.js';
@@ -70,8 +70,8 @@ export interface RouteFacts<P extends AnyObject> {
   change?: ChangeOf;
   /** What would be done, for the person who is to approve it; default: a dry run, if it has the parameter `dry_run`. */
   plan?(params: z.output<P>, ctx: Ctx): Promise<unknown>;
-  /** Of a change of `planned` sites: which these are. Contacts no site. */
-  covers?(params: z.output<P>, ctx: Ctx): Promise<CoveredSites>;
+  /** Of a change of `planned` sites, or of a number: which of those there are. Contacts no site. */
+  covers?(params: z.output<P>, ctx: Ctx, kind: ChangeKind): Promise<CoveredSites>;
   /** What is logged of the parameters and shown for approval, where `params` lets pass what only `answer` refuses. */
   recorded?(params: z.output<P>): unknown;
   /** For a GET that gives out what only those may have who may also write. */
@@ -135,7 +135,7 @@ export interface Route {
   /** What would be done; undefined if that is not known beforehand. @param preview the dry run, if there was one */
   plan(params: unknown, ctx: Ctx, preview?: RouteAnswer): Promise<unknown>;
   /** The sites of a change of `planned` ones. */
-  readonly covers: ((params: unknown, ctx: Ctx) => Promise<CoveredSites>) | undefined;
+  readonly covers: ((params: unknown, ctx: Ctx, kind: ChangeKind) => Promise<CoveredSites>) | undefined;
   /** The parameters as they are logged. */
   recorded(params: unknown): unknown;
   readonly live: boolean;
@@ -197,7 +197,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
       // What has both is asked for with the one and would be refused with the other.
       return facts.answer({ ...asked, ...('confirm' in asked && { confirm: false }), dry_run: true }, ctx);
     },
-    covers: covers === undefined ? undefined : (given, ctx) => covers(given as z.output<P>, ctx),
+    covers: covers === undefined ? undefined : (given, ctx, kind) => covers(given as z.output<P>, ctx, kind),
     recorded: (given) => facts.recorded?.(given as z.output<P>) ?? given,
     live: facts.live ?? false,
     engine: needs !== 'read' || facts.live === true,

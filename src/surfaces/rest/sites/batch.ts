@@ -118,11 +118,17 @@ export function batchChanges(groups: Groups): Change[] {
   const kinds = [...new Set(sent.map((name) => CHANGES[name]))];
   const changes: Change[] = kinds.map((kind) => {
     const ofKind = sent.filter((name) => CHANGES[name] === kind);
-    const count = (names: readonly GroupName[]) => names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
-    return { kind, sites: count(ofKind), existing: count(ofKind.filter((name) => name !== 'create')) };
+    return { kind, sites: ofKind.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0) };
   });
   const told = [...(groups.update ?? []), ...(groups.create ?? [])].filter(namesRecipients);
   return told.length === 0 ? changes : [...changes, { kind: 'settings', sites: told.length }];
+}
+
+/** The sites on which a batch makes changes of a kind. */
+export async function batchSites(groups: Groups, ctx: Ctx, kind: ChangeKind): Promise<number[]> {
+  const names = (Object.keys(CHANGES) as GroupName[]).filter((name) => name !== 'create' && CHANGES[name] === kind);
+  const named = names.flatMap((name) => groups[name] ?? []).map((item) => target(ctx, item));
+  return (await Promise.all(named)).map(({ id }) => id);
 }
 
 const namesRecipients = (item: unknown) => typeof item === 'object' && item !== null && 'monitoring_emails' in item;
