@@ -1,6 +1,6 @@
 /** Parts that pages, robots.txt and the REST API lose by an update, on simulated sites: forms, menus, sitemaps, namespaces. */
 
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { PageChange, PageVisit } from '../../src/demo/faults.js';
 import type { Answer } from '../support/harness.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
@@ -82,6 +82,47 @@ it('what is doubtful is undone where that is asked for', async () => {
     updated: [],
     errors: [{ code: 'svc_update_rolled_back' }],
   });
+});
+
+describe('a page that visitors have made longer than what is read of a page', () => {
+  const READ = 1_048_576;
+  const comment = (letters: number) => `<p id="comment-9">${'a'.repeat(letters)}</p>`;
+  const longer = (letters: (body: string) => number) =>
+    changed(front, (body) => body.replace(FORM, () => comment(letters(body)) + FORM));
+  /** So that the reading ends before its button. */
+  const withinForm = (body: string) =>
+    READ - Buffer.byteLength(body.slice(0, body.indexOf('<button>'))) - comment(0).length;
+
+  it.each([
+    ['before a form', () => READ],
+    ['within a form', withinForm],
+  ])('has lost nothing for that: %s', async (_where, letters) => {
+    const answer = await updated(withForm, longer(letters), { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ updated: [{}], errors: [], suspects: [] });
+    expect(answer.not_checked).toContain('/, after its first megabyte');
+  });
+
+  it.each([
+    [
+      'fails',
+      withForm,
+      (made, visit) => (front(visit) ? { ...made, status: 500, body: comment(READ) } : made),
+      'HTTP 500',
+    ],
+    [
+      'is short again, without a button',
+      changed(front, (body) => body.replace('</main>', `${FORM}${comment(READ)}</main>`)),
+      changed(front, (body) => body.replace('<button>Send</button>', '').replace(comment(READ), '')),
+      'The front page has a form without a button now: that of your-name.',
+    ],
+  ] satisfies [string, PageChange, PageChange, string][])(
+    'is undone where it %s',
+    async (_what, always, change, says) => {
+      const { errors } = await updated(always, change);
+      expect(errors).toMatchObject([{ code: 'svc_update_rolled_back' }]);
+      expect(errors[0].evidence).toContainEqual(expect.stringContaining(says));
+    },
+  );
 });
 
 it('another version of a part of the REST API is none that is lost', async () => {

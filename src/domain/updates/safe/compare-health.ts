@@ -173,7 +173,8 @@ function comparePage(
 function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
   const found: Finding[] = [];
   const lost = (severity: Severity, what: string) => found.push({ severity, path: keyOf(page), what });
-  const [one, two, three] = [first.markup, second.markup, now.markup];
+  // Visitors may make a page longer than what is read of it, and choose what lies behind that.
+  const [one, two, three] = now.cut === true ? [] : [first.markup, second.markup, now.markup];
   // How much a page varies anyway is not known of pages that were looked at once; the login is the same each time.
   if (one !== undefined && two !== undefined && three !== undefined && (first !== second || page.kind === 'login')) {
     const name = nameOf(page);
@@ -243,7 +244,8 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind))
     found.push(broken(key, `${name} now keeps search engines away (noindex).`));
   if (SAYING[page.kind] === first.says && now.says !== first.says) found.push(broken(key, SAID[page.kind] ?? ''));
-  const lost = partsNeeded(page, first).filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
+  const needed = now.cut === true ? [] : partsNeeded(page, first);
+  const lost = needed.filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
   if (lost.length > 0) found.push(broken(key, `${name} has lost parts that it needs: ${lost.slice(0, 3).join(', ')}.`));
   const damage = damageOf(first, second, now, words);
   if (damage !== null) found.push(broken(key, `${name} ${damage}`));
@@ -269,6 +271,7 @@ function newlyUnindexed(first: PageFacts, second: PageFacts, now: PageFacts): bo
 /** A page that is blank, or was cut off, with or without an end tag; null = neither. */
 function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, kept }: WordsKept): string | null {
   if (first.markup === undefined || second.markup === undefined || now.markup === undefined) return null;
+  if (now.cut === true) return null;
   if (had > 0 && now.words.length === 0) return 'is blank.';
   const structure = structureKept(first.markup, second.markup, now.markup);
   const emptied = had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW;
@@ -323,7 +326,7 @@ function suspicions(
   const suspect = (what: string) => found.push({ severity: 'suspect', path, what: `${name} ${what}` });
   if (first.title === second.title && first.title !== now.title) suspect('has a different title.');
   const lost = `${name} has lost ${100 - Math.round((100 * kept) / had)} % of its words.`;
-  if (had >= 10 && kept < had * LOST)
+  if (had >= 10 && kept < had * LOST && now.cut !== true)
     found.push({
       ...{ severity: 'suspect', path, what: lost },
       ...(showsFewerComments(first, second, now) && { hearsay: true }),
@@ -345,8 +348,13 @@ function suspicions(
   if (newlyUnindexed(first, second, now)) suspect('now keeps search engines away (noindex).');
   if (one.canonical !== '' && one.canonical === two.canonical && ![one.canonical, ''].includes(three.canonical))
     suspect('names a different canonical address.');
-  // Advertisements bring other hosts each time.
-  const steady = one.hosts !== null && two.hosts !== null && one.hosts.join() === two.hosts.join();
+  // Advertisements bring other hosts each time; and what was not read may have named them.
+  const steady =
+    first.cut !== true &&
+    second.cut !== true &&
+    one.hosts !== null &&
+    two.hosts !== null &&
+    one.hosts.join() === two.hosts.join();
   const hosts = steady ? (three.hosts ?? []).filter((host) => !known.has(host)) : [];
   const unseen = (names: readonly string[]) =>
     `of hosts that were not there: ${names.slice(0, 5).map(siteWord).join(', ')}.`;

@@ -43,6 +43,8 @@ export interface PageFacts {
   /** Parts of wp-admin that it has, and what a page of a few bytes says. */
   parts?: string[];
   says?: string;
+  /** It is longer than what is read of a page: what it lacks may come later. */
+  cut?: boolean;
   /** It redirects to another host. */
   elsewhere?: boolean;
   /** Of the REST API: what it consists of; of robots.txt: how many sitemaps it names. */
@@ -103,7 +105,6 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     ms: page.ms,
     bytes: Buffer.byteLength(page.body),
     title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
-    // A truncated page cannot be compared.
     whole: page.cut || /<\/html\s*>/i.test(text),
     errors: errorsOf(page, words.length),
     assets: assetsOf(text, siteUrl),
@@ -112,6 +113,7 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     php: phpMessages(page.body),
     data: dataOf(page),
     ...partsOfInterfaces(page),
+    cut: page.cut,
     away: page.status === 503 && (page.retry_after ?? '') !== '',
     ...(nonce !== undefined && insideFacts(page, siteUrl, nonce)),
   };

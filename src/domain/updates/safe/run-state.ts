@@ -77,6 +77,8 @@ export interface SafeRun {
   open: SafeItem[];
   /** The pages that were compared after an update, as lists name them. */
   looked: Set<string>;
+  /** Those of which only the beginning was, as they are longer than what is read of a page. */
+  long?: Set<string>;
   /** The newest ledger; null = none yet. */
   ledger: GuardLedger | null;
   /** What is beside the items was compared after the last one. */

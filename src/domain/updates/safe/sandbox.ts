@@ -91,13 +91,14 @@ function worked(page: LookedPage, { first, second }: Baseline): boolean {
 }
 
 /** What did not answer before, and what logged-in users meet and was not looked at after the updates of this run. */
-export function unseenIn({ unseen = [], facts, looked }: SafeRun): readonly string[] {
+export function unseenIn({ unseen = [], facts, looked, long = new Set() }: SafeRun): readonly string[] {
   const silent = [LOGIN, ...furtherPages(facts)].filter((page) => !isInside(page) && !isComparable(page, facts.before));
   const inside = (facts.pages ?? []).filter(isInside);
   const left = inside.filter((page) => !looked.has(listedAs(page)));
   return [
     ...silent.map((page) => `${listedAs(page)}: it did not work before either`),
     ...unseen,
+    ...[...long].map((page) => `${page}, after its first megabyte`),
     // After a quick check that found something broken there is nothing to look at in it.
     ...(facts.shop && !looked.has(IN_CART) ? ['the shop'] : []),
     ...(left.length > 0 && left.length === inside.length ? [MEMBERS] : left.map(listedAs)),

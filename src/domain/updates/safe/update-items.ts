@@ -99,6 +99,7 @@ export async function runSafely(
     guard,
     open: [],
     looked: new Set(),
+    long: new Set(),
     ledger,
     outside: false,
     unseen: [...inside.unseen, ...unseen],

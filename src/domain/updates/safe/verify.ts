@@ -165,9 +165,11 @@ async function checkOnce(run: SafeRun, depth: Depth, again?: Doubts): Promise<Co
   const compared = await checkAgain(ctx, target, guard, facts.before, pages, { depth, child, known });
   // A quick check that found nothing broken is the beginning of the full one that follows it.
   run.quick = depth === 'quick' && !compared.findings.some(isBroken) ? compared.seen : undefined;
-  for (const page of pages)
-    if (isInside(page) ? compared.seen[keyOf(page)]?.inside !== undefined : isComparable(page, facts.before))
-      looked.add(listedAs(page));
+  for (const page of pages) {
+    const seen = compared.seen[keyOf(page)];
+    if (isInside(page) ? seen?.inside !== undefined : isComparable(page, facts.before)) looked.add(listedAs(page));
+    if (seen?.cut === true) run.long?.add(listedAs(page));
+  }
   return compared;
 }
 
