@@ -141,6 +141,11 @@ describe('the comments of a post', () => {
     expectKept(await updated(now, last(list(1, 50)), { on_suspect }), /post .* has lost \d+ % of its words/);
   });
 
+  it('undo nothing where the newest come first and have more words than are read', async () => {
+    const now = texts((text) => text.replace('<ol class="comment-list">', (ol) => `${list(51, 100)}${ol}`), post);
+    expectKept(await updated(now, last(list(1, 50)), { on_suspect: 'roll_back' }), null);
+  });
+
   it('hide no post that is empty', async () => {
     const now = texts((text) => text.replace(/<main>.*<\/main>/s, '<main></main>'), post);
     expectUndone(await updated(now, last(list(1, 50))), /post .* has lost nearly all of its text and structure/);

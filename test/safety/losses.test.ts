@@ -102,6 +102,13 @@ describe('a page that visitors have made longer than what is read of a page', ()
     expect(answer.not_checked).toContain('/, after its first megabyte');
   });
 
+  it('nor for forms that come before others, as many as are read', async () => {
+    const forms = '<form class="vote"><input name="stars"><input name="why"></form>'.repeat(20);
+    const more = changed(front, (body) => body.replace(FORM, forms + FORM));
+    const answer = await updated(withForm, more, { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ updated: [{}], errors: [], suspects: [] });
+  });
+
   it.each([
     [
       'fails',

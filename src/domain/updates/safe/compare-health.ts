@@ -2,7 +2,7 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
-import type { PageFacts } from './page-facts.js';
+import { MAX_WORDS, type PageFacts } from './page-facts.js';
 import { lostForms } from './page-forms.js';
 import type { PageMarkup } from './page-markup.js';
 import { kindsOf } from './php-messages.js';
@@ -290,10 +290,11 @@ function showsFewerComments(first: PageFacts, second: PageFacts, now: PageFacts)
 
 type WordsKept = ReturnType<typeof wordsKept>;
 
-/** How many words there were in both looks, and still are. */
+/** How many words there were in both looks, and still are. Of a page that has more than are read, any may come later. */
 function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts) {
   const later = new Set(second.words);
   const then = new Set(first.words.filter((word) => later.has(word)));
+  if (now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
   return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
 }
 

@@ -83,7 +83,7 @@ const FEW_BYTES = 100;
 const MAX_REFUSED = 40;
 const MAX_NAMESPACES = 200;
 const MAX_ASSETS = 100;
-const MAX_WORDS = 1_000;
+export const MAX_WORDS = 1_000;
 
 /**
  * The facts of a response to a request for this page of this site.
@@ -239,12 +239,15 @@ function assetsOf(text: string, siteUrl: string): string[] {
 function wordsOf(shown: string): number[] {
   const plain = shown.replace(/<[^<>]{0,2000}>/g, ' ');
   const words = new Set<string>();
-  for (const [word] of plain.matchAll(/\p{L}{2,40}/gu)) {
-    words.add(word.toLowerCase());
-    if (words.size >= MAX_WORDS) break;
+  const hashes = new Set<number>();
+  for (const [found] of plain.matchAll(/\p{L}{2,40}/gu)) {
+    const word = found.toLowerCase();
+    if (words.has(word)) continue;
+    words.add(word);
+    hashes.add(createHash('sha256').update(word).digest().readUInt32BE(0));
+    if (hashes.size >= MAX_WORDS) break;
   }
-  const hashes = [...words].map((word) => createHash('sha256').update(word).digest().readUInt32BE(0));
-  return [...new Set(hashes)].sort((a, b) => a - b);
+  return [...hashes].sort((a, b) => a - b);
 }
 
 function collapse(text: string): string {

@@ -95,7 +95,8 @@ export function lostForms(
     const renamed = now.filter(({ key }) => !first.some((known) => known.key === key));
     const left = now.find(({ key }) => key === one.key) ?? renamed.find(({ fields }) => sameFields(fields, steady));
     if (left === undefined) {
-      lost.gone.push(one.fields[0] ?? '');
+      // Of more forms than are read, it may come later.
+      if (now.length < MOST_FORMS) lost.gone.push(one.fields[0] ?? '');
       continue;
     }
     const fewer = left.buttons < Math.min(one.buttons, again.buttons);
