@@ -102,6 +102,14 @@ describe('a page that visitors have made longer than what is read of a page', ()
     expect(answer.not_checked).toContain('/, after its first megabyte');
   });
 
+  it('has no new script where it is short again', async () => {
+    const script = '<script src="/wp-content/absent.js"></script>';
+    const long = changed(front, (body) => body.replace('</body>', `${comment(READ)}${script}</body>`));
+    const short = changed(front, (body) => body.replace(comment(READ), ''));
+    const answer = await updated(long, short, { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ updated: [{}], errors: [], suspects: [] });
+  });
+
   it('nor for forms that come before others, as many as are read', async () => {
     const forms = '<form class="vote"><input name="stars"><input name="why"></form>'.repeat(20);
     const more = changed(front, (body) => body.replace(FORM, forms + FORM));

@@ -367,12 +367,12 @@ function suspicions(
   return found;
 }
 
-/** Paths of scripts and styles that a page includes now and did not before. */
-export function newAssets(before: Baseline, now: SiteCheck): string[] {
-  const known = new Set(
-    [before.first, before.second].flatMap((check) => Object.values(check.pages).flatMap(({ assets }) => assets)),
-  );
-  const named = new Set(Object.values(now.pages).flatMap(({ assets }) => assets));
+/** Paths of scripts and styles that a page includes now and did not before, where all of it was read then. */
+export function newAssets({ first, second }: Baseline, now: SiteCheck): string[] {
+  const checks = [first, second];
+  const known = new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ assets }) => assets)));
+  const whole = Object.entries(now.pages).filter(([key]) => checks.every(({ pages }) => pages[key]?.cut !== true));
+  const named = new Set(whole.flatMap(([, { assets }]) => assets));
   return [...named].filter((path) => !known.has(path));
 }
 
