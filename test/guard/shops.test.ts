@@ -101,7 +101,13 @@ const GOOD: readonly Kind[] = [
     code: "add_filter( 'woocommerce_billing_fields', fn( $all ) => array_merge( $all, array( 'billing_vat' ) ) );",
   },
 ];
-const ALL: readonly Kind[] = [...BAD, ...DOUBTFUL, ...GOOD];
+/** As if a visitor had bought the last one meanwhile. */
+const SOLD_OUT: Sold = {
+  name: 'beside a product that is sold out now',
+  code: "add_filter( 'test_sold_out', '__return_true' );",
+  says: 'No product can be put into the cart any more: HTTP 400 (woocommerce_rest_product_out_of_stock)',
+};
+const ALL: readonly Kind[] = [...BAD, ...DOUBTFUL, ...GOOD, SOLD_OUT];
 
 describe('updates of a shop', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
@@ -149,8 +155,8 @@ describe('updates of a shop', needs(...WORDPRESS), () => {
     );
   }
 
-  const update = (kinds: readonly Kind[]): Promise<Answer> =>
-    app.call('safe-update-site', { ...one, types: ['plugins'], specific_items: kinds.map(slugOf) });
+  const update = (kinds: readonly Kind[], more: object = {}): Promise<Answer> =>
+    app.call('safe-update-site', { ...one, types: ['plugins'], specific_items: kinds.map(slugOf), ...more });
 
   /** Carts that hold something, and orders. */
   const left = () =>
@@ -192,5 +198,12 @@ describe('updates of a shop', needs(...WORDPRESS), () => {
     const findings = (answer.suspects as { findings: string[] }[])[0]?.findings ?? [];
     for (const { says } of DOUBTFUL) expect(findings).toContain(says);
     expect(left()).toEqual(['0', '0']);
+  });
+
+  it('a product that visitors have bought up is told, and undoes nothing', async () => {
+    const answer = await update([SOLD_OUT], { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ errors: [], updated: [{ slug: slugOf(SOLD_OUT) }] });
+    const findings = (answer.suspects as { findings: string[] }[])[0]?.findings ?? [];
+    expect(findings).toContainEqual(expect.stringContaining(SOLD_OUT.says));
   });
 });

@@ -105,6 +105,7 @@ add_action( 'rest_api_init', function () {
 		if ( null !== $refused ) return $refused;
 		if ( TEST_PRODUCT !== $request['id'] ) return test_error( 'woocommerce_rest_cart_invalid_product', 400 );
 		if ( ! apply_filters( 'woocommerce_is_purchasable', true ) ) return test_error( 'woocommerce_rest_product_not_purchasable', 400 );
+		if ( apply_filters( 'test_sold_out', false ) ) return test_error( 'woocommerce_rest_product_out_of_stock', 400 );
 		if ( '' === test_customer() ) {
 			test_customer( 't_' . wp_generate_password( 30, false ) );
 			setcookie( test_cookie(), test_customer() . '||' . time() . '||x', time() + 2 * DAY_IN_SECONDS, '/', '', false, true );

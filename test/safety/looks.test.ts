@@ -214,9 +214,20 @@ describe('search engines', () => {
     );
   });
 
+  const canonical = (to: string) => (text: string) =>
+    text.replace('</head>', `<link rel="canonical" href="${to}"></head>`);
+
+  // A visitor's comment begins one.
+  it.each(['#comments', 'comment-page-2/#comments', '?cpage=2'])(
+    'are told the page of the comments, %s',
+    async (page) => {
+      const { url } = app.site(0);
+      const now = texts((text) => text.replace(`href="${url}"></head>`, `href="${url}${page}"></head>`), front);
+      expectKept(await updated(now, texts(canonical(url), front), { on_suspect: 'roll_back' }), null);
+    },
+  );
+
   it('are told another address', async () => {
-    const canonical = (to: string) => (text: string) =>
-      text.replace('</head>', `<link rel="canonical" href="${to}"></head>`);
     const always = texts(canonical(app.site(0).url), front);
     const elsewhere = texts(
       (text) => text.replace(/rel="canonical" href="[^"]*"/, 'rel="canonical" href="https://elsewhere.example/"'),

@@ -67,7 +67,8 @@ export function compareShops(before: ShopFacts, now: ShopFacts): ShopFinding[] {
     // The last one may have been sold meanwhile, and something before the shop may have had enough of requests.
     const excused = now.refused || now.code.includes('out_of_stock');
     const why = `No product can be put into the cart any more: ${now.why}.`;
-    return [finding('cart', excused ? 'suspect' : 'broken', why)];
+    if (!excused) return [finding('cart', 'broken', why)];
+    return [{ ...finding('cart', 'suspect', why), hearsay: true }];
   }
   const found: ShopFinding[] = [];
   const lost = before.methods.filter((method) => !now.methods.includes(method));

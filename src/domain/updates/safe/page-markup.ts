@@ -54,7 +54,7 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
     const name = tag.toLowerCase();
     if (name === 'meta') noindex ||= forbidsIndex(attributes);
     else if (name === 'link' && /\brel\s{0,5}=\s{0,5}["']?canonical\b/i.test(attributes))
-      canonical ||= absolute(ADDRESS.exec(attributes)?.[1], siteUrl)?.href.slice(0, 500) ?? '';
+      canonical ||= withoutComments(absolute(ADDRESS.exec(attributes)?.[1], siteUrl)).slice(0, 500);
     else if (hosts.size <= MAX_HOSTS && bringsHost(name, attributes)) {
       const host = absolute(ADDRESS.exec(attributes)?.[1], siteUrl)?.hostname ?? '';
       if (host === '' || bareHost(host) === own) continue;
@@ -99,6 +99,15 @@ export function isVisitors(attributes: string): boolean {
 function bringsHost(name: string, attributes: string): boolean {
   if (name === 'link') return /\bstylesheet\b/i.test(attributes);
   return name !== 'a' || !isVisitors(attributes);
+}
+
+/** WordPress names the page of a post's comments in its address, and the first visitor's comment begins it. */
+function withoutComments(url: URL | null): string {
+  if (url === null) return '';
+  url.hash = '';
+  url.searchParams.delete('cpage');
+  url.pathname = url.pathname.replace(/\/comment-page-\d{1,9}\/?$/, '/');
+  return url.href;
 }
 
 function absolute(address: string | undefined, siteUrl: string): URL | null {
