@@ -780,6 +780,12 @@ describe('where a version is held back', () => {
       ...{ scope: 'site', scope_reason: 'Only there.' },
     });
     expect((await update(1)).updated).toHaveLength(1);
+    // Whatever it breaks from then on.
+    await also(2, plugin, 'white');
+    expect(codes(await update(2))).toEqual(['svc_update_rolled_back']);
+    expect(await held()).toMatchObject([
+      { scope: 'site', scope_by: ADMIN.name, scope_reason: 'Only there.', sites: 2 },
+    ]);
     await app.call('lift-quarantine', version);
     expect(await app.fail('set-quarantine-scope', wide)).toMatchObject({ code: 'svc_quarantine_not_found' });
   });

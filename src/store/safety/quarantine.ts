@@ -90,7 +90,8 @@ export function createQuarantine(db: Db) {
 
     /**
      * Holds a version back on the site that it broke; on all once our own requests met it on two sites, or for a time on
-     * one, if they ended in its own file and no other site runs it. One that a user released is quarantined again.
+     * one, if they ended in its own file and no other site runs it; unless a person has set the scope. One that a user
+     * released is quarantined again.
      */
     async add(entry: NewQuarantine, { seen, fleet_until }: QuarantineProof): Promise<QuarantineRow | undefined> {
       const key = [entry.type, entry.slug, entry.version] as const;
@@ -122,8 +123,8 @@ export function createQuarantine(db: Db) {
           seen ? 1 : 0,
         ),
         sql(
-          `UPDATE quarantined_version SET scope = 'fleet', scope_by = NULL, scope_reason = NULL, fleet_until = NULL
-           WHERE ${KEY} AND (scope = 'site' OR fleet_until IS NOT NULL)
+          `UPDATE quarantined_version SET scope = 'fleet', fleet_until = NULL
+           WHERE ${KEY} AND scope_by IS NULL AND (scope = 'site' OR fleet_until IS NOT NULL)
              AND (SELECT count(*) FROM quarantine_site WHERE ${KEY} AND seen = 1) >= 2`,
           ...key,
           ...key,
