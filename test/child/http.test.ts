@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
@@ -299,6 +300,34 @@ describe('what sites do wrong', () => {
     await expect(children({ maxBodyBytes: 1_000_000 }).stats(at(url), request)).rejects.toMatchObject({
       kind: 'too_large',
     });
+  });
+
+  it('of a page that is compressed unasked, as of any other, the first megabyte is read', async () => {
+    const READ = 1_048_576;
+    const whole = Buffer.from('<p>Apples, pears and plums.</p>\n'.repeat(60_000));
+    const noise = randomBytes(2 * READ);
+    let sent = gzipSync(whole);
+    const { url } = await site((response) => {
+      response.setHeader('content-encoding', 'gzip').setHeader('content-type', 'text/html');
+      response.end(sent);
+    });
+    const page = () => children().page(at(url), '', {});
+    expect(await page()).toMatchObject({
+      status: 200,
+      cut: true,
+      failure: null,
+      body: String(whole.subarray(0, READ)),
+    });
+    sent = gzipSync(whole.subarray(0, READ));
+    expect(await page()).toMatchObject({ status: 200, cut: false, body: String(whole.subarray(0, READ)) });
+    // More than a megabyte of it comes on the way, too.
+    sent = gzipSync(noise);
+    const { body, ...answer } = await page();
+    expect(answer).toMatchObject({ status: 200, cut: true, failure: null });
+    expect(String(noise).startsWith(body.slice(0, 900_000))).toBe(true);
+    // One that breaks off is none.
+    sent = gzipSync(whole).subarray(0, 2_000);
+    expect(await page()).toMatchObject({ status: 0, failure: { kind: 'bad_answer' } });
   });
 
   it('a damaged or unknown compression is a bad answer', async () => {

@@ -58,7 +58,16 @@ function client(answer: (request: WireRequest) => { status: number; body: Buffer
     exchange: async (request) => {
       asked.push(request);
       const { status, body } = answer(request);
-      return { status, body: Buffer.from(body), location: '', contentType: '', bytes: 0, headersMs: 0, address: '' };
+      return {
+        status,
+        body: Buffer.from(body),
+        location: '',
+        contentType: '',
+        cut: false,
+        bytes: 0,
+        headersMs: 0,
+        address: '',
+      };
     },
   });
   return { guard, asked };

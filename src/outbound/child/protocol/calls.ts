@@ -274,7 +274,7 @@ async function pageOf(send: (call: ChildCall) => Promise<WireAnswer>, childCall:
       content_type: answer.contentType,
       sets_cookies: (answer.cookies?.length ?? 0) > 0,
       body: answer.body.toString('utf8'),
-      cut: answer.bytes > PAGE_BYTES,
+      cut: answer.cut,
       retry_after: answer.retryAfter ?? '',
       robots: answer.robots ?? '',
       session: answer.session ?? '',

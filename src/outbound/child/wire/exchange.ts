@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { constants, createGunzip, gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../../runtime/clock.js';
 import { ChildFailure } from '../failure.js';
@@ -61,6 +61,8 @@ export interface WireAnswer {
   /** `text/html`, without parameters, in lower case; '' if absent. */
   contentType: string;
   body: Buffer;
+  /** The body is the beginning of one that is longer than the limit of the request. */
+  cut: boolean;
   /** Bytes of body on the wire. */
   bytes: number;
   /** Milliseconds from the call until the headers. */
@@ -88,11 +90,26 @@ export async function perform(
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
     throw undecodable(answer, `uses the compression "${encoding.replace(/[^\w-]/g, '').slice(0, 20)}"`);
   try {
+    if (request.atLimit === 'keep') return { ...answer, ...(await beginningOf(answer, request.maxBytes)) };
     return { ...answer, body: await unzip(answer.body, { maxOutputLength: request.maxBytes }) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(request, answer.status);
     throw undecodable(answer, 'is damaged');
   }
+}
+
+/** Decompresses as much as is kept. One that was cut on the way ends in the middle, any other is damaged if it does. */
+async function beginningOf({ body, cut }: WireAnswer, most: number): Promise<Pick<WireAnswer, 'body' | 'cut'>> {
+  const stream = createGunzip({ finishFlush: cut ? constants.Z_SYNC_FLUSH : constants.Z_FINISH });
+  stream.end(body);
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > most) break;
+  }
+  return { body: Buffer.concat(pieces).subarray(0, most), cut: cut || bytes > most };
 }
 
 interface Outcome {
@@ -248,6 +265,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         nonce: this.#nonce,
         cookies: this.#cookies,
         body,
+        cut: this.#bytes > this.#request.maxBytes,
         bytes: this.#bytes,
         contentType: this.#contentType,
         headersMs: this.#headersMs,
