@@ -43,11 +43,10 @@ describe('policies on the page', needs('chromium'), () => {
       ['1.9', 21],
       ['2.0', 1],
     ] as const)
-      await app.db.run('INSERT INTO offered_version (type, slug, version, first_seen) VALUES (1, ?, ?, ?)', [
-        SHOP,
-        version,
-        now - days * DAY,
-      ]);
+      await app.db.run(
+        'INSERT INTO offered_version (type, slug, version, first_seen, first_site, second_seen) VALUES (1, ?1, ?2, ?3, 1, ?3)',
+        [SHOP, version, now - days * DAY],
+      );
     const updated = { site_id: 1, context: 'plugin', action: 'updated', slug: SHOP, name: 'Shop' } as const;
     await app.service.store.actionLog.add([{ ...updated, new_version: '1.9', at: now - 2 * DAY }]);
   });

@@ -235,7 +235,7 @@ function cases(database: () => Promise<string>, another: () => Promise<string>):
       await set({ ...OFF, plugin_automatic_daily_update: 1, trusted_plugins: 'shop', delay_autoupdate: 30 });
       const now = app.clock.now();
       const seen = (at: number) =>
-        app.db.run("UPDATE offered_version SET first_seen = ? WHERE slug LIKE 'shop%'", [at]);
+        app.db.run("UPDATE offered_version SET first_seen = ?1, second_seen = ?1 WHERE slug LIKE 'shop%'", [at]);
       await seen(now - 30 * DAY + 1);
       expect(await planned()).toEqual([]);
       await seen(now - 30 * DAY);

@@ -323,7 +323,7 @@ describe('a preview', () => {
     const day = now - (now % DAY);
     await app.db.run('DELETE FROM offered_version');
     const seen = (version: string, at: number) =>
-      app.db.run('INSERT INTO offered_version (type, slug, version, first_seen) VALUES (1, ?, ?, ?)', [
+      app.db.run('INSERT INTO offered_version (type, slug, version, first_seen, first_site, second_seen) VALUES (1, ?1, ?2, ?3, 1, ?3)', [
         SHOP,
         version,
         at,

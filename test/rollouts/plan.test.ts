@@ -1,6 +1,7 @@
 /** Plans of updates: what is in them, what is left out and why, their waves, their digest, and what they cost to read. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { PluginState } from '../../src/demo/state.js';
 import { tokens } from '../support/tokens.js';
 import { type RolloutApp, rolloutApp, SHOP } from './rollout-app.js';
 
@@ -81,6 +82,24 @@ describe('a plan', () => {
     plugin.update.version = '2.1';
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     expect((await app.plan({ waves: { canaries: 1 } })).digest).not.toBe(plan.digest);
+  });
+
+  it('counts the age of a version from when a second site has named it: one may name what is not out yet', async () => {
+    const own = await rolloutApp(4);
+    const [first, ...others] = own.plugins;
+    const offer = async (plugin: PluginState | undefined, ids: number[]) => {
+      if (plugin?.update == null) throw new Error('no offer');
+      plugin.update.version = '7.0';
+      await own.call('sync-sites', { site_ids_or_domains: ids });
+    };
+    await offer(first, [1]);
+    own.clock.move(10 * DAY_MS);
+    for (const [at, plugin] of others.entries()) await offer(plugin, [at + 2]);
+    const young = await own.plan({ minimum_age_days: 7, slugs: [SHOP] });
+    expect(young.left_out).toEqual([{ reason: 'too_young', updates: 3, sites: 3, site_ids: [2, 3, 4] }]);
+    expect(young.items.map(({ site_id }: { site_id: number }) => site_id)).toEqual([1]);
+    own.clock.move(7 * DAY_MS);
+    expect((await own.plan({ minimum_age_days: 7, slugs: [SHOP] })).sites).toBe(4);
   });
 
   it('leaves out versions that are too young, whose age is not known, and that are ignored or quarantined', async () => {

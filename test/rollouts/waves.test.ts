@@ -9,6 +9,7 @@ const site = (site_id: number, items: string[], more: object = {}) => ({
   items,
   down: false,
   guarded: true,
+  troubled: false,
   ...more,
 });
 const any = { canaries: undefined, candidates: undefined, sizes: [] };
@@ -39,6 +40,19 @@ describe('waves', () => {
       [1, 2, 5],
     ]);
     expect(divided(sites, { ...any, canaries: 5 })[0]).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('choose no canary for a version that no other site gets', () => {
+    const sites = [site(1, ['a']), site(2, ['a']), site(3, ['own', 'mine', 'a'])];
+    expect(divided(sites, { ...any, canaries: 1 })[0]).toEqual([1]);
+  });
+
+  it('end with sites on which alone an update failed', () => {
+    const sites = [1, 2, 3, 4, 5, 6].map((id) => site(id, ['a'], { troubled: id < 3 }));
+    expect(divided(sites, { ...any, canaries: 1, sizes: [3] })).toEqual([[3], [4, 5, 6], [1, 2]]);
+    expect(divided(sites, { ...any, canaries: 1, candidates: new Set([2]) })[0]).toEqual([2]);
+    const ranked = sites.map((one) => ({ ...one, rank: one.site_id }));
+    expect(divided(ranked, { ...any, canaries: 2, ranked: true })[0]).toEqual([3, 4]);
   });
 
   it('look at the versions of a site no more often for many canaries than for one', () => {

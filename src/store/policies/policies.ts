@@ -156,9 +156,9 @@ export function createPolicies(db: Db) {
     /** Versions that were first on offer since then, with the sites of these that still have them on offer. */
     async offeredSince(since: number, siteIds: readonly number[]) {
       const rows = await db.all(
-        `SELECT o.type, o.slug, o.version, o.first_seen, u.site_id, u.level FROM offered_version o
+        `SELECT o.type, o.slug, o.version, coalesce(o.second_seen, o.first_seen) AS first_seen, u.site_id, u.level FROM offered_version o
          LEFT JOIN site_update u ON u.type = o.type AND u.slug = o.slug AND u.new_version = o.version AND u.site_id ${IN}
-         WHERE o.first_seen >= ?`,
+         WHERE coalesce(o.second_seen, o.first_seen) >= ?`,
         [idList(siteIds), since],
       );
       return rows as unknown as {

@@ -38,6 +38,13 @@ const NOT_ASKED = `NOT EXISTS (SELECT 1 FROM approval a WHERE a.state IN ('waiti
   AND CASE WHEN json_valid(a.input) THEN a.input ->> 'plan_id' END = rollout_plan.id)`;
 const UNUSED = 'NOT EXISTS (SELECT 1 FROM rollout r WHERE r.plan_id = rollout_plan.id)';
 
+/** When a version was first seen on offer, and where; and when on another site, null = on none. */
+export interface FirstSeen extends VersionKey {
+  first_seen: number;
+  first_site: number;
+  second_seen: number | null;
+}
+
 /** @param recorded for what is a change: a plan is only a note of a reading call, but another caller may still need it */
 export function createRolloutPlans(db: Db, recorded: Db) {
   return {
@@ -149,13 +156,13 @@ export function createRolloutPlans(db: Db, recorded: Db) {
       ) as Promise<unknown[]> as Promise<PlanItem[]>;
     },
 
-    /** When versions were first seen on offer; those that are not known are missing. */
-    async firstSeen(): Promise<(VersionKey & { first_seen: number })[]> {
+    /** When versions were first seen on offer, on one site and on the others; those that are not known are missing. */
+    async firstSeen(): Promise<FirstSeen[]> {
       const rows = await db.all(
-        `SELECT o.type, o.slug, o.version, o.first_seen FROM offered_version o WHERE EXISTS
+        `SELECT o.type, o.slug, o.version, o.first_seen, o.first_site, o.second_seen FROM offered_version o WHERE EXISTS
            (SELECT 1 FROM site_update u WHERE u.slug = o.slug AND u.type = o.type AND u.new_version = o.version)`,
       );
-      return rows as unknown as (VersionKey & { first_seen: number })[];
+      return rows as unknown as FirstSeen[];
     },
 
     /** Versions that are quarantined on some site. */
@@ -168,6 +175,17 @@ export function createRolloutPlans(db: Db, recorded: Db) {
     async down(siteIds: readonly number[]): Promise<Set<number>> {
       const rows = await db.all(`SELECT s.id FROM site s WHERE s.id ${IN} AND (${DOWN})`, [idList(siteIds)]);
       return new Set(rows.map((row) => Number(row.id)));
+    },
+
+    /** Sites with an update that failed or was rolled back in a rollout since then, if it did on no other site. */
+    async troubled(since: number): Promise<Set<number>> {
+      const rows = await db.all(
+        `SELECT DISTINCT site_id FROM (SELECT min(i.site_id) AS site_id FROM update_run r JOIN rollout_run n ON n.run_id = r.id
+           CROSS JOIN update_run_item i ON i.run_id = r.id AND i.state IN ('failed', 'rolled_back')
+         WHERE r.started_at >= ? AND i.type < 4 GROUP BY i.type, i.slug, i.new_version HAVING count(DISTINCT i.site_id) = 1)`,
+        [since],
+      );
+      return new Set(rows.map((row) => Number(row.site_id)));
     },
 
     /** The clocks of sites. */

@@ -1,11 +1,14 @@
 /** Tables: plans of updates, the rollouts that carry them out, and when each version was first on offer. */
 export const rollouts = `
--- When a version was first seen on offer on any site. No row: not known.
+-- When a version was first seen on offer, on which site, and when on another one. No row: not known.
 CREATE TABLE offered_version (
   type INTEGER NOT NULL,
   slug TEXT NOT NULL,
   version TEXT NOT NULL,
   first_seen INTEGER NOT NULL,
+  first_site INTEGER NOT NULL,
+  -- NULL = on no other.
+  second_seen INTEGER,
   PRIMARY KEY (type, slug, version)
 ) WITHOUT ROWID;
 

@@ -177,11 +177,13 @@ export function offerStatements(
         urlKey,
         JSON.stringify(changed.map((o) => [o.type, o.slug, ...OFFER_FIELDS.map((field) => o[field])])),
       ),
-      // The first site that offers a version dates it.
+      // The first site that offers a version dates it for itself, and the second for the others: one may name what is not out yet.
       sql(
-        `INSERT OR IGNORE INTO offered_version (type, slug, version, first_seen)
-         SELECT value ->> 0, value ->> 1, value ->> 2, ? FROM json_each(?)`,
+        `INSERT INTO offered_version (type, slug, version, first_seen, first_site)
+         SELECT value ->> 0, value ->> 1, value ->> 2, ?, ? FROM json_each(?) WHERE true
+         ON CONFLICT DO UPDATE SET second_seen = excluded.first_seen WHERE second_seen IS NULL AND first_site <> excluded.first_site`,
         now,
+        siteId,
         JSON.stringify(changed.map((o) => [o.type, o.slug, o.new_version])),
       ),
     );

@@ -47,6 +47,8 @@ import type { Rules } from './rules.js';
 import { startAhead } from './start.js';
 import { canariesAsked, divided } from './waves.js';
 
+/** For so long a site on which alone an update failed comes last in rollouts. */
+const TROUBLED_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** How long a plan can be started. */
 const LIFE_MS = DAY_MS;
@@ -126,7 +128,7 @@ interface Drawn {
 
 async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
   const rules = rulesOf(input);
-  const { offers, left, ages, down, guarded, elsewhere, clientOf, backups } = await chosenOffers(ctx, input);
+  const { offers, left, ageOf, down, guarded, elsewhere, clientOf, backups } = await chosenOffers(ctx, input);
   const { waves, canaries } = await wavesOf(ctx, input, offers, down, guarded);
   const waveOf = new Map(waves.flatMap((ids, at) => ids.map((id) => [id, at + 1] as const)));
   const planned = offers.map((offer) => {
@@ -135,7 +137,7 @@ async function drawnUp(ctx: Ctx, input: PlanInput): Promise<Drawn> {
       ...{ site_id, type, slug, name, old_version, new_version, level },
       protection: protectionOf(type, site_id, guarded),
       wave: waveOf.get(site_id) ?? 1,
-      age: ages.get(versionKey(offer)) ?? null,
+      age: ageOf(offer),
     };
   });
   const released = await releasedAmong(ctx, planned);
@@ -206,12 +208,12 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   const trusts = trustOf(input);
   const obstacles = new Map(errors.map(({ site_id, code }) => [site_id, code]));
   const now = ctx.clock.now();
-  const ages = new Map(
-    seen.map(({ type, slug, version, first_seen }) => [
-      versionKey({ type, slug, new_version: version }),
-      (now - first_seen) / DAY_MS,
-    ]),
-  );
+  const dates = new Map(seen.map((one) => [versionKey({ ...one, new_version: one.version }), one]));
+  const ageOf = (offer: FleetOffer): number | null => {
+    const date = dates.get(versionKey(offer));
+    const since = date?.first_site === offer.site_id ? date.first_seen : (date?.second_seen ?? null);
+    return since === null ? null : (now - since) / DAY_MS;
+  };
   const fits = (offer: FleetOffer) => withinLimits(offer, limits) && trusts(offer);
   const found = open.filter(fits);
   const young = input.vulnerable_at_once === true && input.minimum_age_days > 0;
@@ -225,7 +227,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     if (isBeyond(offer)) return reason(MISSING);
     if (input.only_vulnerable && !fixes.has(at)) return 'no_known_fix';
     if (young && fixes.has(at)) return undefined;
-    const age = ages.get(versionKey(offer)) ?? null;
+    const age = ageOf(offer);
     if (input.minimum_age_days > 0 && age === null) return 'age_unknown';
     return age !== null && age < input.minimum_age_days ? 'too_young' : undefined;
   };
@@ -251,7 +253,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   for (const offer of ignored) if (fits(offer)) left.push({ site_id: offer.site_id, update: true, reason: 'ignored' });
   const elsewhere = keysOf(held);
   const clientOf = new Map(sites.map(({ id, client_id }) => [id, client_id]));
-  return { offers, left, ages, down, guarded, elsewhere, clientOf, backups: backups.made.size };
+  return { offers, left, ageOf, down, guarded, elsewhere, clientOf, backups: backups.made.size };
 }
 
 /** By id the sites that are to be left out, and by what. Throws for a site, tag or client that there is not. */
@@ -312,9 +314,11 @@ async function wavesOf(
   const { canaries, canary_choice: choice, canary_tag_ids: tags, canary_sites: refs, sizes } = input.waves;
   const bySite = groupBy(offers, ({ site_id }) => site_id);
   const merits = choice === undefined ? undefined : await meritsOf(ctx, choice, [...bySite.keys()]);
+  const troubled = await ctx.store.rolloutPlans.troubled(ctx.clock.now() - TROUBLED_DAYS * DAY_MS);
   const sites = [...bySite].map(([site_id, own]) => {
     const rank = merits?.ranks.get(site_id);
-    return { site_id, items: own.map(versionKey), down: down.has(site_id), guarded: guarded.has(site_id), rank };
+    const state = { down: down.has(site_id), guarded: guarded.has(site_id), troubled: troubled.has(site_id) };
+    return { site_id, items: own.map(versionKey), ...state, rank };
   });
   sites.sort((a, b) => a.site_id - b.site_id);
   const candidates = tags.length + refs.length === 0 ? undefined : await candidatesOf(ctx, tags, refs);
@@ -407,8 +411,9 @@ function planView({ rules, items, left, canaries, released, backups }: Drawn) {
     return { reason, updates, sites: ids.length, site_ids: ids.slice(0, NAMED) };
   });
   const by_item = common.slice(0, ITEMS).map((own) => {
-    const { type, slug, new_version, age } = head(own);
-    const age_days = age === null ? null : Math.floor(age);
+    const { type, slug, new_version } = head(own);
+    const ages = own.map(({ age }) => age);
+    const age_days = ages.includes(null) ? null : Math.floor(Math.min(...ages.filter((age) => age !== null)));
     return { type: UPDATE_TYPES[type] ?? ('plugin' as const), slug, new_version, sites: own.length, age_days };
   });
   const summary = [

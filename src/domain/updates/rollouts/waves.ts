@@ -6,6 +6,8 @@ interface WaveSite {
   items: readonly string[];
   down: boolean;
   guarded: boolean;
+  /** An update failed there lately, or was rolled back, and on no other site. */
+  troubled: boolean;
   /** The lowest is the first canary; undefined = it is not known, and the site is none. */
   rank?: number | undefined;
 }
@@ -59,7 +61,11 @@ export function divided(
   const { able, count } = canariesAsked(sites, canaries, candidates);
   const first = ranked ? lowestOf(able, count) : canariesOf(able, count);
   const chosen = new Set(first);
-  const rest = sites.map(({ site_id }) => site_id).filter((id) => !chosen.has(id));
+  const others = sites.filter(({ site_id }) => !chosen.has(site_id));
+  // What one site says must not keep a version from the others: it has its turn when they had theirs.
+  const rest = [...others.filter((site) => !site.troubled), ...others.filter((site) => site.troubled)].map(
+    ({ site_id }) => site_id,
+  );
   const given =
     sizes.length > 0 ? sizes : rest.length <= FEW ? [] : SHARES.map((share) => Math.ceil(rest.length * share));
   const waves = [first];
@@ -72,21 +78,24 @@ export function divided(
   return waves.filter((wave) => wave.length > 0);
 }
 
-/** Sites that are up first; of those, the ones with the lowest rank. */
+/** Sites that are well first; of those, the ones with the lowest rank. */
 function lowestOf(sites: readonly WaveSite[], count: number): number[] {
   return sites
-    .flatMap(({ site_id, down, rank: place }) => (place === undefined ? [] : [{ site_id, down, place }]))
-    .sort((a, b) => Number(a.down) - Number(b.down) || a.place - b.place || a.site_id - b.site_id)
+    .flatMap((site) => (site.rank === undefined ? [] : [{ ...site, place: site.rank }]))
+    .sort((a, b) => illness(a) - illness(b) || a.place - b.place || a.site_id - b.site_id)
     .slice(0, count)
     .map(({ site_id }) => site_id)
     .sort((a, b) => a - b);
 }
 
-/** Sites that are up first; of those, whichever tries most versions that no other canary tries, with a guard if possible. */
+/**
+ * Sites that are well first; of those, whichever tries most versions that no other canary tries, with a guard if possible. A
+ * version that no other site of the plan gets is tried for none.
+ */
 function canariesOf(sites: readonly WaveSite[], count: number): number[] {
   const left = [...sites]
     .sort((a, b) => rank(a) - rank(b) || a.site_id - b.site_id)
-    .map(({ site_id, items, down }) => ({ site_id, items, down, news: items.length }));
+    .map((site) => ({ ...site, ill: illness(site), news: site.items.length }));
   // By version the sites that would get it: each version is looked at once, however many canaries there are.
   const untried = new Map<string, (typeof left)[number][]>();
   for (const site of left)
@@ -95,12 +104,17 @@ function canariesOf(sites: readonly WaveSite[], count: number): number[] {
       if (having === undefined) untried.set(item, [site]);
       else having.push(site);
     }
+  for (const [item, [only, another]] of untried)
+    if (only !== undefined && another === undefined) {
+      only.news--;
+      untried.delete(item);
+    }
   const chosen: number[] = [];
   while (chosen.length < count && left.length > 0) {
     let best = 0;
     for (let at = 1; at < left.length; at++) {
-      // Only among those that are up, or else among those that are not.
-      if (left[at]?.down !== left[0]?.down) break;
+      // Only among those that are well, or else among those that are not.
+      if (left[at]?.ill !== left[0]?.ill) break;
       if ((left[at]?.news ?? 0) > (left[best]?.news ?? 0)) best = at;
     }
     const [site] = left.splice(best, 1);
@@ -114,6 +128,10 @@ function canariesOf(sites: readonly WaveSite[], count: number): number[] {
   return chosen.sort((a, b) => a - b);
 }
 
-function rank({ down, guarded }: WaveSite): number {
-  return (down ? 2 : 0) + (guarded ? 0 : 1);
+function illness({ down, troubled }: WaveSite): number {
+  return (down ? 2 : 0) + (troubled ? 1 : 0);
+}
+
+function rank(site: WaveSite): number {
+  return illness(site) * 2 + (site.guarded ? 0 : 1);
 }
