@@ -217,6 +217,19 @@ describe('search engines', () => {
   const canonical = (to: string) => (text: string) =>
     text.replace('</head>', `<link rel="canonical" href="${to}"></head>`);
 
+  // With a visitor's first comment, a post becomes the first page of its comments.
+  it('are sent away from the page of comments that a visitor has begun: it is said', async () => {
+    const comment = '<ol class="comment-list"><li id="comment-7"><p>Nice.</p></li></ol>';
+    const begun = texts(
+      (text) => text.replace('</head>', `${META}</head>`).replace('</main>', `${comment}</main>`),
+      ({ query }) => query('p') !== '' && query('p') !== '2147483647',
+    );
+    for (const on_suspect of ['keep', 'roll_back']) {
+      app = await safetyApp({ sites: 1 });
+      expectKept(await updated(begun, undefined, { on_suspect }), /post .*noindex/);
+    }
+  });
+
   // A visitor's comment begins one.
   it.each(['#comments', 'comment-page-2/#comments', '?cpage=2'])(
     'are told the page of the comments, %s',

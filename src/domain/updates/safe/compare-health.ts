@@ -241,7 +241,7 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   // A site that shows messages anyway is one of developers.
   const quiet = (first.php?.own.length ?? 0) + (second.php?.own.length ?? 0) === 0;
   if (messages.length > 0 && quiet) found.push(broken(key, `${name} shows a message of PHP: ${kindsOf(messages)}.`));
-  if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind))
+  if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind) && !showsOtherComments(first, second, now))
     found.push(broken(key, `${name} now keeps search engines away (noindex).`));
   if (SAYING[page.kind] === first.says && now.says !== first.says) found.push(broken(key, SAID[page.kind] ?? ''));
   const needed = now.cut === true ? [] : partsNeeded(page, first);
@@ -286,6 +286,12 @@ function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, ke
 function showsFewerComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
   const [one = 0, two = 0, three = 0] = [first, second, now].map(({ markup }) => markup?.comments);
   return three > 0 && three < Math.min(one, two);
+}
+
+/** Nor are pages of comments meant to be found, which a post becomes with a visitor's first one. */
+function showsOtherComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  const [one = 0, two = 0, three = 0] = [first, second, now].map(({ markup }) => markup?.comments);
+  return three > 0 && three !== one && three !== two;
 }
 
 type WordsKept = ReturnType<typeof wordsKept>;
@@ -346,7 +352,11 @@ function suspicions(
     });
   const [one, two, three] = [first.markup, second.markup, now.markup];
   if (one === undefined || two === undefined || three === undefined) return found;
-  if (newlyUnindexed(first, second, now)) suspect('now keeps search engines away (noindex).');
+  if (newlyUnindexed(first, second, now))
+    found.push({
+      ...{ severity: 'suspect', path, what: `${name} now keeps search engines away (noindex).` },
+      ...(showsOtherComments(first, second, now) && { hearsay: true }),
+    });
   if (one.canonical !== '' && one.canonical === two.canonical && ![one.canonical, ''].includes(three.canonical))
     suspect('names a different canonical address.');
   // Advertisements bring other hosts each time; and what was not read may have named them.
