@@ -64,6 +64,26 @@ const post = (authorization?: string) =>
     body: JSON.stringify(INITIALIZE),
   });
 
+// An answer that was not read to its end ended the process on Node 24.
+it.each([
+  ['a long page in place of the keys', 503, '<html>'.padEnd(100_000, 'x')],
+  ['keys without an end', 200, `{"keys":[],"more":"${'x'.repeat(2_000_000)}"}`],
+])('an authorization server that sends %s is told as such', async (_what, status, body) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body);
+  });
+  const { url } = await listenLocally(server);
+  const own = await mcpApp({
+    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
+  });
+  for (let times = 0; times < 2; times++) {
+    const headers = { ...ACCEPT, authorization: `Bearer ${await token()}` };
+    const answer = await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) });
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toContain('The keys of the authorization server could not be read.');
+  }
+});
+
 describe('metadata', () => {
   it.each(['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource'])(
     '%s',

@@ -4,7 +4,15 @@
  */
 
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 import type { Right } from '../../runtime/actor.js';
 import type { Clock } from '../../runtime/clock.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -38,13 +46,27 @@ const ALGORITHMS = [
 const TYPES = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
 const CLOCK_SKEW_S = 30;
 const FETCH_MS = 5000;
+const MAX_KEYS_BYTES = 1024 * 1024;
 
 /** Rejects with svc_rest_authentication_error (401), svc_rest_insufficient_permission (403) or svc_operation_failed. */
 export function createTokenVerifier(rules: AccessTokenRules): VerifyAccessToken {
   // Loaded with the first token and cached; loaded again for an unknown key, at most every half minute.
-  const keys = createRemoteJWKSet(new URL(rules.jwks_url), { timeoutDuration: FETCH_MS });
+  const keys = createRemoteJWKSet(new URL(rules.jwks_url), { timeoutDuration: FETCH_MS, [customFetch]: readWhole });
   return async (token) => identityOf(await verified(token, keys, rules), rules);
 }
+
+/** Reads the answer to its end: the client of Node 24 ends the process where a long one that was not read is closed. */
+const readWhole: FetchImplementation = async (url, options) => {
+  const { status, body } = await fetch(url, options);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > MAX_KEYS_BYTES) throw new Error(`The answer is longer than ${MAX_KEYS_BYTES} bytes.`);
+    pieces.push(piece);
+  }
+  return new Response(status === 200 ? Buffer.concat(pieces) : null, { status });
+};
 
 async function verified(token: string, keys: JWTVerifyGetKey, rules: AccessTokenRules): Promise<JWTPayload> {
   try {
