@@ -49,6 +49,13 @@ it('a form that can no longer be sent is undone', async () => {
   expect(answer.errors[0].evidence).toContain('The front page has a form without a button now: that of your-name.');
 });
 
+it('a form whose button gave way to words, as where visitors took the last places, is told', async () => {
+  const full = changed(front, (body) => body.replace('<button>Send</button>', '<p>Fully booked</p>'));
+  const answer = await updated(withForm, full);
+  expect(answer).toMatchObject({ updated: [{}], errors: [] });
+  expect(findingsOf(answer)).toContain('The front page has a form without a button now: that of your-name.');
+});
+
 it.each([
   [
     'a form',

@@ -180,7 +180,9 @@ function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: Pa
     const name = nameOf(page);
     const { unsendable, gone, fields } = lostForms(one.forms ?? [], two.forms ?? [], three.forms ?? one.forms ?? []);
     const of = (names: readonly string[]) => names.slice(0, 5).map(siteWord).join(', ');
-    if (unsendable.length > 0) lost('broken', `${name} has a form without a button now: that of ${of(unsendable)}.`);
+    // What a visitor has booked up says so in its place.
+    const severity = saysMore(first, second, now) ? 'suspect' : 'broken';
+    if (unsendable.length > 0) lost(severity, `${name} has a form without a button now: that of ${of(unsendable)}.`);
     if (gone.length > 0) lost('suspect', `${name} has lost a form: that of ${of(gone)}.`);
     if (fields.length > 0) lost('suspect', `${name} has lost fields of a form: ${of(fields)}.`);
     if (Math.min(one.menu ?? 0, two.menu ?? 0) > 1 && three.menu === 0) lost('suspect', `${name} has lost its menu.`);
@@ -302,6 +304,12 @@ function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts) {
   const then = new Set(first.words.filter((word) => later.has(word)));
   if (now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
   return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
+}
+
+/** Whether a page that had the same words each time has others, too. */
+function saysMore(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  const known = new Set(first.words);
+  return first.words.join() === second.words.join() && now.words.some((word) => !known.has(word));
 }
 
 /** How many elements there were in both looks and still are; `landmarks` = the main part or the footer is gone. */
