@@ -47,7 +47,7 @@ import type { Rules } from './rules.js';
 import { startAhead } from './start.js';
 import { canariesAsked, divided } from './waves.js';
 
-/** For so long a site on which alone an update failed comes last in rollouts. */
+/** How long a site on which alone an update failed comes last in rollouts. */
 const TROUBLED_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** How long a plan can be started. */
