@@ -323,11 +323,10 @@ describe('a preview', () => {
     const day = now - (now % DAY);
     await app.db.run('DELETE FROM offered_version');
     const seen = (version: string, at: number) =>
-      app.db.run('INSERT INTO offered_version (type, slug, version, first_seen, first_site, second_seen) VALUES (1, ?1, ?2, ?3, 1, ?3)', [
-        SHOP,
-        version,
-        at,
-      ]);
+      app.db.run(
+        'INSERT INTO offered_version (type, slug, version, first_seen, first_site, second_seen) VALUES (1, ?1, ?2, ?3, 1, ?3)',
+        [SHOP, version, at],
+      );
     // Due at 02:00: 5 days after noon of day -20 is noon of day -15, so it would have begun on day -14.
     await seen('0.9', day - 20 * DAY + 12 * HOUR);
     // Too young yet, and too long ago.
