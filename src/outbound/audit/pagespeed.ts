@@ -3,6 +3,7 @@
 import { request as send } from 'undici';
 import { withTimeLimit } from '../../runtime/abort-signals.js';
 import { parsedOrNull } from '../../runtime/plain-json.js';
+import { wholeBody } from '../../runtime/whole-body.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
 import { outcomeOf } from './result.js';
 
@@ -37,14 +38,9 @@ export async function runPagespeed(endpoint: string, request: AuditRequest): Pro
 }
 
 async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > MAX_ANSWER) throw new Error('The answer is too large.');
-    parts.push(part);
-  }
-  return parsedOrNull(Buffer.concat(parts).toString('utf8'));
+  const whole = await wholeBody(body, MAX_ANSWER);
+  if (whole === null) throw new Error('The answer is too large.');
+  return parsedOrNull(whole.toString('utf8'));
 }
 
 /** The error format of Google's interfaces: `{error: {code, message, errors: [{reason}], details: [{reason}]}}`. */

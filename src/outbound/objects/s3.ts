@@ -5,6 +5,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { type Agent, request } from 'undici';
 import type { Clock } from '../../runtime/clock.js';
 import { RepositoryError } from '../../runtime/repository-error.js';
+import { wholeBody } from '../../runtime/whole-body.js';
 import type { Lookup } from '../name-lookup.js';
 import { checkAddress, checkedAgent, isLate, isStep, shownCode } from '../probe/agent.js';
 import { Names } from '../probe/names.js';
@@ -267,17 +268,11 @@ class Bucket {
 }
 
 async function wholeOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body) {
-    bytes += part.length;
-    if (bytes > most)
-      throw most === MAX_PAGE_BYTES
-        ? new RepositoryError('unavailable', `The storage server sent more than ${most} bytes for a page of a list.`)
-        : new RepositoryError('damaged', 'The storage server sent more than was ever stored there.');
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+  const whole = await wholeBody(body, most);
+  if (whole !== null) return whole;
+  throw most === MAX_PAGE_BYTES
+    ? new RepositoryError('unavailable', `The storage server sent more than ${most} bytes for a page of a list.`)
+    : new RepositoryError('damaged', 'The storage server sent more than was ever stored there.');
 }
 
 /** Why a server refused, with the code that it names. */

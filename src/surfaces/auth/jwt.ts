@@ -16,6 +16,7 @@ import {
 import type { Right } from '../../runtime/actor.js';
 import type { Clock } from '../../runtime/clock.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { wholeBody } from '../../runtime/whole-body.js';
 import type { Identity, VerifyAccessToken } from './auth.js';
 
 export interface AccessTokenRules {
@@ -58,14 +59,9 @@ export function createTokenVerifier(rules: AccessTokenRules): VerifyAccessToken 
 /** Reads the answer to its end: the client of Node 24 ends the process where a long one that was not read is closed. */
 const readWhole: FetchImplementation = async (url, options) => {
   const { status, body } = await fetch(url, options);
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of body ?? []) {
-    bytes += piece.length;
-    if (bytes > MAX_KEYS_BYTES) throw new Error(`The answer is longer than ${MAX_KEYS_BYTES} bytes.`);
-    pieces.push(piece);
-  }
-  return new Response(status === 200 ? Buffer.concat(pieces) : null, { status });
+  const whole = await wholeBody(body, MAX_KEYS_BYTES);
+  if (whole === null) throw new Error(`The answer is longer than ${MAX_KEYS_BYTES} bytes.`);
+  return new Response(status === 200 ? whole : null, { status });
 };
 
 async function verified(token: string, keys: JWTVerifyGetKey, rules: AccessTokenRules): Promise<JWTPayload> {
