@@ -180,9 +180,9 @@ export function createRolloutPlans(db: Db, recorded: Db) {
     /** Sites with an update that failed or was rolled back in a rollout since then, if it did on no other site. */
     async troubled(since: number): Promise<Set<number>> {
       const rows = await db.all(
-        `SELECT DISTINCT site_id FROM (SELECT min(i.site_id) AS site_id FROM update_run r JOIN rollout_run n ON n.run_id = r.id
+        `SELECT min(i.site_id) AS site_id FROM update_run r JOIN rollout_run n ON n.run_id = r.id
            CROSS JOIN update_run_item i ON i.run_id = r.id AND i.state IN ('failed', 'rolled_back')
-         WHERE r.started_at >= ? AND i.type < 4 GROUP BY i.type, i.slug, i.new_version HAVING count(DISTINCT i.site_id) = 1)`,
+         WHERE r.started_at >= ? AND i.type < 4 GROUP BY i.type, i.slug, i.new_version HAVING count(DISTINCT i.site_id) = 1`,
         [since],
       );
       return new Set(rows.map((row) => Number(row.site_id)));

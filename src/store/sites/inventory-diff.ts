@@ -177,7 +177,8 @@ export function offerStatements(
         urlKey,
         JSON.stringify(changed.map((o) => [o.type, o.slug, ...OFFER_FIELDS.map((field) => o[field])])),
       ),
-      // The first site that offers a version dates it for itself, and the second for the others: one may name what is not out yet.
+      // The first site that offers a version dates it for itself, and the second for the others: one may name what is
+      // not out yet.
       sql(
         `INSERT INTO offered_version (type, slug, version, first_seen, first_site)
          SELECT value ->> 0, value ->> 1, value ->> 2, ?, ? FROM json_each(?) WHERE true

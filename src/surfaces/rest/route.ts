@@ -134,7 +134,7 @@ export interface Route {
   readonly change: ChangeOf | null;
   /** What would be done; undefined if that is not known beforehand. @param preview the dry run, if there was one */
   plan(params: unknown, ctx: Ctx, preview?: RouteAnswer): Promise<unknown>;
-  /** The sites of a change of `planned` ones. */
+  /** As in `RouteFacts`. */
   readonly covers: ((params: unknown, ctx: Ctx, kind: ChangeKind) => Promise<CoveredSites>) | undefined;
   /** The parameters as they are logged. */
   recorded(params: unknown): unknown;

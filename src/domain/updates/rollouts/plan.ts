@@ -412,8 +412,10 @@ function planView({ rules, items, left, canaries, released, backups }: Drawn) {
   });
   const by_item = common.slice(0, ITEMS).map((own) => {
     const { type, slug, new_version } = head(own);
-    const ages = own.map(({ age }) => age);
-    const age_days = ages.includes(null) ? null : Math.floor(Math.min(...ages.filter((age) => age !== null)));
+    const least = (youngest: number | null, { age }: Planned) =>
+      youngest === null || age === null ? null : Math.min(youngest, age);
+    const age = own.reduce(least, Number.POSITIVE_INFINITY);
+    const age_days = age === null ? null : Math.floor(age);
     return { type: UPDATE_TYPES[type] ?? ('plugin' as const), slug, new_version, sites: own.length, age_days };
   });
   const summary = [

@@ -61,11 +61,11 @@ export function divided(
   const { able, count } = canariesAsked(sites, canaries, candidates);
   const first = ranked ? lowestOf(able, count) : canariesOf(able, count);
   const chosen = new Set(first);
-  const others = sites.filter(({ site_id }) => !chosen.has(site_id));
-  // What one site says must not keep a version from the others: it has its turn when they had theirs.
-  const rest = [...others.filter((site) => !site.troubled), ...others.filter((site) => site.troubled)].map(
-    ({ site_id }) => site_id,
-  );
+  const rest = sites
+    .filter(({ site_id }) => !chosen.has(site_id))
+    // What one site says must not keep a version from the others: it has its turn when they had theirs.
+    .sort((a, b) => Number(a.troubled) - Number(b.troubled))
+    .map(({ site_id }) => site_id);
   const given =
     sizes.length > 0 ? sizes : rest.length <= FEW ? [] : SHARES.map((share) => Math.ceil(rest.length * share));
   const waves = [first];

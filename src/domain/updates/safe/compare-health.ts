@@ -284,16 +284,18 @@ function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, ke
   return cut && shorter && less ? 'is cut off: it ends in the middle.' : null;
 }
 
+const commentsOf = ({ markup }: PageFacts) => markup?.comments ?? 0;
+
 /** A visitor's comment may begin a new page of them, which WordPress then shows in place of the last, full one. */
 function showsFewerComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
-  const [one = 0, two = 0, three = 0] = [first, second, now].map(({ markup }) => markup?.comments);
-  return three > 0 && three < Math.min(one, two);
+  const shown = commentsOf(now);
+  return shown > 0 && shown < Math.min(commentsOf(first), commentsOf(second));
 }
 
 /** Nor are pages of comments meant to be found, which a post becomes with a visitor's first one. */
 function showsOtherComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
-  const [one = 0, two = 0, three = 0] = [first, second, now].map(({ markup }) => markup?.comments);
-  return three > 0 && three !== one && three !== two;
+  const shown = commentsOf(now);
+  return shown > 0 && shown !== commentsOf(first) && shown !== commentsOf(second);
 }
 
 type WordsKept = ReturnType<typeof wordsKept>;
@@ -302,7 +304,7 @@ type WordsKept = ReturnType<typeof wordsKept>;
 function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts) {
   const later = new Set(second.words);
   const then = new Set(first.words.filter((word) => later.has(word)));
-  if (now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
+  if (now.cut === true || now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
   return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
 }
 
@@ -338,33 +340,21 @@ function suspicions(
   const path = keyOf(page);
   const name = nameOf(page);
   const found: Finding[] = [];
-  const suspect = (what: string) => found.push({ severity: 'suspect', path, what: `${name} ${what}` });
+  const suspect = (what: string, hearsay = false) =>
+    found.push({ severity: 'suspect', path, what: `${name} ${what}`, ...(hearsay && { hearsay: true }) });
   if (first.title === second.title && first.title !== now.title) suspect('has a different title.');
-  const lost = `${name} has lost ${100 - Math.round((100 * kept) / had)} % of its words.`;
-  if (had >= 10 && kept < had * LOST && now.cut !== true)
-    found.push({
-      ...{ severity: 'suspect', path, what: lost },
-      ...(showsFewerComments(first, second, now) && { hearsay: true }),
-    });
+  if (had >= 10 && kept < had * LOST)
+    suspect(`has lost ${100 - Math.round((100 * kept) / had)} % of its words.`, showsFewerComments(first, second, now));
   const own = newMessages(first, second, now, 'own');
   if (own.length > 0) suspect(`shows another message of PHP: ${kindsOf(own)}.`);
   // Plugins change what they show there, and whom they link to.
   if (isInside(page)) return found;
   const text = kindsOf(newMessages(first, second, now, 'text'));
-  if (text !== '')
-    found.push({
-      severity: 'suspect',
-      path,
-      what: `${name} holds the text of a message of PHP: ${text}.`,
-      hearsay: true,
-    });
+  if (text !== '') suspect(`holds the text of a message of PHP: ${text}.`, true);
   const [one, two, three] = [first.markup, second.markup, now.markup];
   if (one === undefined || two === undefined || three === undefined) return found;
   if (newlyUnindexed(first, second, now))
-    found.push({
-      ...{ severity: 'suspect', path, what: `${name} now keeps search engines away (noindex).` },
-      ...(showsOtherComments(first, second, now) && { hearsay: true }),
-    });
+    suspect('now keeps search engines away (noindex).', showsOtherComments(first, second, now));
   if (one.canonical !== '' && one.canonical === two.canonical && ![one.canonical, ''].includes(three.canonical))
     suspect('names a different canonical address.');
   // Advertisements bring other hosts each time; and what was not read may have named them.
@@ -380,8 +370,7 @@ function suspicions(
   const linked = hosts.filter((host) => three.linked?.includes(host));
   const loaded = hosts.filter((host) => !linked.includes(host));
   if (loaded.length > 0) suspect(`has scripts or styles ${unseen(loaded)}`);
-  if (linked.length > 0)
-    found.push({ severity: 'suspect', path, what: `${name} has links ${unseen(linked)}`, hearsay: true });
+  if (linked.length > 0) suspect(`has links ${unseen(linked)}`, true);
   return found;
 }
 
