@@ -76,6 +76,8 @@ export interface StoryFacts {
   broken_update: { site_id: number; slug: string } | null;
   /** Another site with the same update. */
   same_update: number | null;
+  /** A site that plays no part: it works, and so do its updates. null = each one plays a part. */
+  ordinary: number | null;
 }
 
 /**
@@ -125,9 +127,12 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
       await addAskingPolicy(ctx);
       await askForRollouts(ctx);
       const site_id = idOf('broken_update');
+      const parts = new Set(cast.values());
+      const [, ordinary = null] = [...ids].find(([site]) => !parts.has(site)) ?? [];
       return {
         broken_update: site_id === null ? null : { site_id, slug: STAGED.broken_update.slug },
         same_update: idOf('same_update'),
+        ordinary,
       };
     },
   };

@@ -135,7 +135,7 @@ async function firstLogin(config: Config): Promise<Credentials> {
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-const NO_FACTS: StoryFacts = { broken_update: null, same_update: null };
+const NO_FACTS: StoryFacts = { broken_update: null, same_update: null, ordinary: null };
 
 /**
  * Connects the sites and fills the demo with content, before its schedule starts. The verbs run in this thread, in a
@@ -218,6 +218,14 @@ async function introduce(
   { facts, inbox }: { facts: StoryFacts; inbox: Inbox },
 ): Promise<void> {
   const all = endpoints(url, credentials);
+  const user = `${credentials.user}:${credentials.password}`;
+  // The sites get their numbers as they answer, so site 1 may be one that is down.
+  const update =
+    facts.ordinary === null
+      ? ''
+      : `
+  curl -u '${user}' -H 'Content-Type: application/json' \\
+    -d '{"input":{"site_id_or_domain":${facts.ordinary}}}' '${all.abilities}/svc/update-site-plugins-v1/run'`;
   if (process.stdout.isTTY) print(`\n${await fleetTable(service)}\n`);
   print(`${outcome.ids.size} simulated sites are connected.`);
   for (const line of outcome.failed) say(`Not connected: ${line}`);
@@ -231,10 +239,8 @@ Alerts    ${inbox.url} (alerts that were sent)
 Monitored every 5 minutes; for your own sites, the page asks on the first start
 
 Try:
-  curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g
-  curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-updates-v1/run'
-  curl -u '${credentials.user}:${credentials.password}' -H 'Content-Type: application/json' \\
-    -d '{"input":{"site_id_or_domain":1}}' '${all.abilities}/svc/update-site-plugins-v1/run'
+  curl -u '${user}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g
+  curl -u '${user}' '${all.abilities}/svc/list-updates-v1/run'${update}
   curl -H 'Authorization: Bearer ${credentials.api_key}' '${all.v2}/sites'
   claude mcp add --transport http sitefleet ${all.mcp} --header 'Authorization: Bearer ${credentials.api_key}'
 ${safeUpdateHint(all.abilities, credentials, facts)}

@@ -11,22 +11,20 @@ import { builtProgram } from '../support/processes/built-program.js';
 const cli = await builtProgram();
 const home = tempFolder('lines');
 const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, SITEFLEET_LOG_LEVEL: 'warn' };
-let demo: ChildProcess | undefined;
+const demos: ChildProcess[] = [];
 
-afterAll(async () => {
-  if (demo !== undefined) await endProcess(demo, 'SIGINT');
-});
+afterAll(() => Promise.all(demos.map((demo) => endProcess(demo, 'SIGINT'))));
 
 /** The output of a demo that is ready. */
-function printed(): Promise<string> {
+function printed(sites: number): Promise<string> {
   const child = tracked(
-    spawn(process.execPath, [cli, 'demo', '--sites', '5', '--port', '0'], {
+    spawn(process.execPath, [cli, 'demo', '--sites', String(sites), '--port', '0'], {
       env,
       cwd: home,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
-  demo = child;
+  demos.push(child);
   let out = '';
   let err = '';
   child.stderr.on('data', (chunk) => (err += String(chunk)));
@@ -51,8 +49,8 @@ function commands(text: string): string[] {
 it('every curl line that the demo prints answers 200', needs('curl'), async () => {
   // curl applies this to every command, so the lines run exactly as printed.
   writeFileSync(join(home, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n');
-  const lines = commands(await printed());
-  expect(lines.length).toBeGreaterThanOrEqual(4);
+  const lines = commands(await printed(12));
+  expect(lines.filter((line) => line.includes('/run')).length).toBe(5);
   for (const line of lines) {
     const out = await new Promise<string>((done, fail) =>
       execFile('sh', ['-c', line], { env, cwd: home }, (error, text) => (error === null ? done(text) : fail(error))),
@@ -61,4 +59,9 @@ it('every curl line that the demo prints answers 200', needs('curl'), async () =
     expect([line, out.slice(at + 1)], out.slice(0, 500)).toEqual([line, '200']);
     expect(JSON.parse(out.slice(0, at))).toBeTypeOf('object');
   }
+});
+
+it('where each site plays a part, none of them is updated without its story', async () => {
+  const lines = commands(await printed(5)).filter((line) => line.includes('site_id_or_domain'));
+  expect(lines.map((line) => line.includes('/safe-update-site-v1/run'))).toEqual([true, true]);
 });
