@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { putFile } from '../../src/demo/guard/backup.js';
 import type { BackupState } from '../../src/demo/guard/types.js';
 import { adoptBackups } from '../../src/domain/backups/adopt.js';
+import { checkBackups } from '../../src/domain/backups/check.js';
 import { pruneBackups } from '../../src/domain/backups/retention.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import { tempFolder } from '../support/cleanup.js';
@@ -422,6 +423,18 @@ describe('what goes wrong', () => {
     expect(await app.call('verify-backup', { backup_id: second.backup_id })).toMatchObject({ sound: true });
   });
 
+  it('a list that is lost for good keeps nothing else from being deleted; one that may still be repaired does', async () => {
+    const first = await app.call('back-up-site', SITE);
+    const [path = ''] = packs();
+    const sound = readFileSync(path);
+    writeFileSync(path, Buffer.alloc(sound.length));
+    await expect(pruneBackups(app.ctx())).rejects.toThrow(`${first.backup_id}: `);
+    expect(packs()).toHaveLength(1);
+    await checkBackups(app.ctx(), 100, true);
+    expect(await pruneBackups(app.ctx())).toContain('removed');
+    expect((await app.call('verify-backup', { backup_id: first.backup_id })).sound).toBe(false);
+  });
+
   it('many sites are a job, which says how each fared', async () => {
     const queued = await checkedApp({
       sites: 3,
@@ -489,6 +502,22 @@ describe('a site that does not end', () => {
       message: expect.stringContaining('does not get further'),
     });
     expect(answers).toBeLessThan(4);
+  });
+
+  it('has a thousand names that take 24 MB as JSON: its backup can be read, and others are still deleted', async () => {
+    // A control character takes six in JSON.
+    const path = (at: number) => `z${String(at).padStart(4, '0')}/${'\u0001'.repeat(4_080)}`;
+    stateOf(0).lies = (action) => {
+      if (action !== 'manifest') return undefined;
+      const first = answers * 200;
+      const entries = Array.from({ length: 200 }, (_, at) => [path(first + at), 0, 1, 1, 1, 0o644]);
+      count();
+      return { entries, left_out: [], next: answers === 5 ? null : path(first + 199) };
+    };
+    const [made] = (await app.call('back-up-site', SITE)).backups;
+    expect(made).toMatchObject({ files: 1_000 });
+    expect(await app.call('verify-backup', { backup_id: made.backup_id })).toMatchObject({ sound: true });
+    expect(await pruneBackups(app.ctx())).toContain('removed');
   });
 
   it('has a table with a definition that no table has: the backup fails', async () => {

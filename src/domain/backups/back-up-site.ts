@@ -14,7 +14,6 @@ import { lookAtSite, recordOf, type SiteRecord } from './record.js';
 import {
   type BackedUpFile,
   type BackedUpTable,
-  PAGE_FILES,
   putFiles,
   putTables,
   readFiles,
@@ -295,7 +294,7 @@ class BackupWork {
     const unstable: string[] = [];
     const note = async () => {
       if (fresh.length === 0) return;
-      this.#progress.pages.push(await putFiles(this.#writer, fresh));
+      this.#progress.pages.push(...(await putFiles(this.#writer, fresh)));
       await this.#note();
       [fresh, noted] = [[], this.#sent];
     };
@@ -316,9 +315,6 @@ class BackupWork {
     files: readonly BackedUpFile[],
     { prefix, server }: { prefix: string; server: string },
   ): Promise<Omit<Snapshot, 'facts'>> {
-    const pages: string[] = [];
-    for (let at = 0; at < files.length; at += PAGE_FILES)
-      pages.push(await putFiles(this.#writer, files.slice(at, at + PAGE_FILES)));
     return {
       format: 1,
       id: this.#row.id,
@@ -329,7 +325,7 @@ class BackupWork {
       php: this.#plugin.hello.php,
       prefix,
       database: server,
-      files: pages,
+      files: await putFiles(this.#writer, files),
       tables: this.#progress.tables,
     };
   }

@@ -1,6 +1,7 @@
 /** The contents of a backup as a list of its files and tables: its format, and how it is written to the repository and read. */
 
 import type { SiteFile, SiteTable, TableKey } from '../../outbound/guard/guards.js';
+import { unlessMissing } from '../../runtime/repository-error.js';
 import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';
 
 /** A file in a backup. */
@@ -51,27 +52,29 @@ export interface Snapshot {
   facts: object;
 }
 
-/** Files in one chunk. */
-export const PAGE_FILES = 1_000;
-/** Characters of JSON in one chunk of tables. */
+/** Files in one chunk, at most. */
+const PAGE_FILES = 1_000;
+/** Characters of JSON in one chunk, of files or of tables. A single file has more only if it is larger than all that a site has. */
 const PAGE_TEXT = 1_000_000;
 
 type FileRow = [string, number, number, number, number, number, string, string[]];
 
-export async function putFiles(writer: ChunkWriter, files: readonly BackedUpFile[]): Promise<string> {
-  const rows = files.map(
-    ({ path, size, time, inode, changed, mode, sha256, chunks }): FileRow => [
-      path,
-      size,
-      time,
-      inode,
-      changed,
-      mode,
-      sha256,
-      chunks,
-    ],
-  );
-  return writer.put(Buffer.from(JSON.stringify(rows)));
+/** The list of files, cut into chunks. A site chooses the names, so they are cut by length, too. */
+export async function putFiles(writer: ChunkWriter, files: readonly BackedUpFile[]): Promise<string[]> {
+  const pages: string[] = [];
+  let [rows, length]: [string[], number] = [[], 0];
+  const put = async () => {
+    pages.push(await writer.put(Buffer.from(`[${rows.join()}]`)));
+    [rows, length] = [[], 0];
+  };
+  for (const { path, size, time, inode, changed, mode, sha256, chunks } of files) {
+    const row = JSON.stringify([path, size, time, inode, changed, mode, sha256, chunks] satisfies FileRow);
+    if (rows.length > 0 && (rows.length === PAGE_FILES || length + row.length > PAGE_TEXT)) await put();
+    rows.push(row);
+    length += row.length;
+  }
+  if (rows.length > 0) await put();
+  return pages;
 }
 
 export async function readFilesPage(repository: Repository, chunk: string): Promise<BackedUpFile[]> {
@@ -110,7 +113,8 @@ export async function readTables(repository: Repository, snapshot: Pick<Snapshot
 
 /**
  * Names of all chunks that a snapshot needs. Lists among `known` are not read: what they name was named before. Most
- * lists of a backup are those of the last one.
+ * lists of a backup are those of the last one. Through a list that is in no pack any more nothing can be reached.
+ * @throws RepositoryError `damaged`: what a list names is needed once it can be read again
  */
 export async function* chunksOf(
   repository: Repository,
@@ -120,11 +124,11 @@ export async function* chunksOf(
   const snapshot = stored as Snapshot;
   for (const page of snapshot.files) {
     if (known.has(page)) continue;
-    for (const { chunks } of await readFilesPage(repository, page)) yield* chunks;
+    for (const { chunks } of (await unlessMissing(readFilesPage(repository, page))) ?? []) yield* chunks;
     yield page;
   }
   if (snapshot.tables.every((chunk) => known.has(chunk))) return;
-  for (const { slices } of await readTables(repository, snapshot))
+  for (const { slices } of (await unlessMissing(readTables(repository, snapshot))) ?? [])
     for (const { chunk } of slices) if (chunk !== null) yield chunk;
   yield* snapshot.tables;
 }

@@ -27,7 +27,13 @@ export async function sweep(repository: Repository, stored: RepositoryParts, par
     // Not listed, and not there: it was removed meanwhile, or is lost.
     const snapshot = listed.has(id) ? await reading : await unlessMissing(reading);
     if (snapshot === null) continue;
-    for await (const chunk of parts.chunksOf(snapshot, needed)) needed.add(chunk);
+    try {
+      for await (const chunk of parts.chunksOf(snapshot, needed)) needed.add(chunk);
+    } catch (error) {
+      if (!isLoss(error)) throw error;
+      const text = `${id}: ${error.message} Nothing is deleted before it is repaired: sitefleet backups check --repair`;
+      throw new RepositoryError(error.kind, text, error);
+    }
   }
   const [unused, used]: [string[], string[]] = [[], []];
   for (const { name } of packs) {

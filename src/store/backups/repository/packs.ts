@@ -21,8 +21,9 @@ const TAIL = Buffer.from('SFPACKED');
 const LENGTH_BYTES = 4;
 /** Larger lists are not ours. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
-/** A pack is written once it is this large. */
-export const PACK_BYTES = 8 * 1024 * 1024;
+/** A pack is written once it is this large, or has so many chunks that its list is long. */
+const PACK_BYTES = 8 * 1024 * 1024;
+const PACK_CHUNKS = 50_000;
 
 /** Collects sealed chunks into one pack. */
 export class PackWriter {
@@ -30,9 +31,8 @@ export class PackWriter {
   readonly #parts: Buffer[] = [HEAD];
   #bytes = HEAD.length;
 
-  /** Bytes of the pack so far. */
-  get bytes(): number {
-    return this.#bytes;
+  get isFull(): boolean {
+    return this.#bytes >= PACK_BYTES || this.chunks.length >= PACK_CHUNKS;
   }
 
   add(chunk: string, bytes: number, sealed: Buffer): void {

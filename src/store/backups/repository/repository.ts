@@ -9,7 +9,7 @@ import { RepositoryError, unlessMissing } from '../../../runtime/repository-erro
 import type { Backend } from './folder.js';
 import { checkPacks, rebuildIndex, repair, sweep } from './maintenance.js';
 import { createPackReader } from './pack-reader.js';
-import { PACK_BYTES, PackWriter, packPath } from './packs.js';
+import { PackWriter, packPath } from './packs.js';
 import type { ChunkWriter, Repository, RepositoryParts } from './types.js';
 
 const ABOUT = 'repository.json';
@@ -130,7 +130,7 @@ function createWriter({ backend, sealer, index }: RepositoryParts): ChunkWriter 
       }
       waiting.add(chunk);
       pack.add(chunk, bytes.length, await sealer.seal(bytes, chunk));
-      if (pack.bytes >= PACK_BYTES) await flush();
+      if (pack.isFull) await flush();
       return chunk;
     },
     flush,

@@ -14,13 +14,16 @@ const PLAIN = 0;
 const DEFLATED = 1;
 /** Below this compression gains nothing. */
 const SMALL = 64;
-/** No chunk that we make is larger; a sealed one that unpacks to more is not ours. */
+/** Nothing that we seal is larger; what unpacks to more is not ours. */
 export const MAX_CHUNK_BYTES = 16 * 1024 * 1024;
 
 export interface Sealer {
   /** The name of a chunk: 64 hex digits that only holders of the key can tell from its bytes. */
   nameOf(bytes: Uint8Array): string;
-  /** @param name what is sealed; it is authenticated, so nothing stored can pass for something else */
+  /**
+   * @param name what is sealed; it is authenticated, so nothing stored can pass for something else
+   * @throws RangeError for more than `MAX_CHUNK_BYTES`, which could not be opened
+   */
   seal(bytes: Uint8Array, name: string): Promise<Buffer>;
   /** @throws RepositoryError `damaged` if it was changed, or is not what was sealed under this name */
   open(sealed: Uint8Array, name: string): Promise<Buffer>;
@@ -34,6 +37,7 @@ export function createSealer(key: Buffer): Sealer {
     nameOf: (bytes) => createHmac('sha256', naming).update(bytes).digest('hex'),
 
     async seal(bytes, name) {
+      if (bytes.length > MAX_CHUNK_BYTES) throw new RangeError(`${name} has ${bytes.length} bytes.`);
       const packed = bytes.length < SMALL ? null : await compress(bytes, { level: 6 });
       const small = packed !== null && packed.length < bytes.length;
       const iv = randomBytes(IV_BYTES);
