@@ -520,6 +520,20 @@ describe('a site that does not end', () => {
     expect(await pruneBackups(app.ctx())).toContain('removed');
   });
 
+  it('has names that would fill the memory: the backup fails long before', async () => {
+    // Two bytes a letter: a list of 500 takes 4 MB.
+    const path = (at: number) => `z${String(at).padStart(5, '0')}/${'ā'.repeat(4_080)}`;
+    stateOf(0).lies = (action) => {
+      if (action !== 'manifest') return undefined;
+      const first = answers * 500;
+      const entries = Array.from({ length: 500 }, (_, at) => [path(first + at), 0, 1, 1, 1, 0o644]);
+      count();
+      return { entries, left_out: [], next: answers === 30 ? null : path(first + 499) };
+    };
+    expect(await app.fail('back-up-site', SITE)).toMatchObject({ message: expect.stringContaining('too long') });
+    expect(answers).toBeLessThan(20);
+  });
+
   it('has a table with a definition that no table has: the backup fails', async () => {
     const defined = (length: number) => (action: string) => {
       const create = `CREATE TABLE \`t\` (${' '.repeat(length)}`;

@@ -6,8 +6,10 @@ import type { SiteBackup } from './plugin.js';
 
 /** More files than any site should have. */
 const MAX_FILES = 1_000_000;
-/** Characters of their paths together, which are held in memory. */
-const MAX_CHARACTERS = 256 * 1024 * 1024;
+/** Bytes that their paths take together, which are held in memory twice: those of the last backup, too. */
+const MAX_PATH_BYTES = 64 * 1024 * 1024;
+/** A text takes two bytes for each character where one of them is of these. */
+const WIDE = /[\u0100-\uffff]/;
 
 /**
  * @param turn awaited before each request
@@ -19,7 +21,7 @@ export async function listFiles(
   turn: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Pick<ManifestPage, 'files' | 'left_out'>> {
   const listed: Pick<ManifestPage, 'files' | 'left_out'> = { files: [], left_out: [] };
-  let characters = 0;
+  let bytes = 0;
   for (let after: string | null = ''; after !== null; ) {
     await turn();
     const page: ManifestPage = await site.manifest(after, { signal });
@@ -27,8 +29,8 @@ export async function listFiles(
     listed.left_out.push(...page.left_out);
     if (listed.files.length + listed.left_out.length > MAX_FILES)
       throw new ServiceError('svc_backup_failed', `The site has more than ${MAX_FILES} files.`);
-    for (const { path } of [...page.files, ...page.left_out]) characters += path.length;
-    if (characters > MAX_CHARACTERS)
+    for (const { path } of [...page.files, ...page.left_out]) bytes += WIDE.test(path) ? 2 * path.length : path.length;
+    if (bytes > MAX_PATH_BYTES)
       throw new ServiceError('svc_backup_failed', "The names of the site's files are too long to be listed.");
     if (page.next !== null && !(named(page) > 0 && isAfter(page.next, after)))
       throw new ServiceError('svc_backup_failed', "The list of the site's files does not get further.", {

@@ -11,7 +11,7 @@ import { type BackedUpSlice, type BackedUpTable, type Consistency, rowsOf } from
 const REQUEST_RANGES = 200;
 /** Slices of a backup, and characters of the keys at their ends: they are held in memory, and half a megabyte is in most. */
 const MAX_SLICES = 500_000;
-const MAX_CHARACTERS = 256 * 1024 * 1024;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** Storage engines whose rows can be read as they were at one instant. */
 const WITH_SNAPSHOTS = /^innodb$/i;
 
