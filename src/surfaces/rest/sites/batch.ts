@@ -87,7 +87,8 @@ export const describedBatch = once(() =>
 
 type Groups = z.output<ReturnType<typeof siteBatchParams>>;
 type GroupName = keyof Groups;
-type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }>;
+/** `site` is the one that the item names; a new site has none yet. */
+type Run = (ctx: Ctx, item: unknown, site: number) => Promise<{ id: number; message?: string }>;
 
 const createItem = once(() => addSiteParams().strict());
 const editItem = once(() => z.object({ id: z.unknown(), ...editSiteFields() }).strict());
@@ -148,11 +149,8 @@ export async function batchPlan(groups: Groups, ctx: Ctx) {
 
 /** The site that an item names; of a new one, or one that does not exist, what was sent for it. */
 async function target(ctx: Ctx, item: unknown) {
-  const {
-    id: reference = item,
-    url = '',
-    name = '',
-  } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
+  const reference = referenceIn(item);
+  const { url = '', name = '' } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
   try {
     const site = await siteOfItem(ctx, reference);
     return { id: site.id, name: site.name, url: site.url };
@@ -190,16 +188,16 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   },
   update: {
     atOnce: 1,
-    run: async (ctx, item) => {
-      const { id, ...edit } = parseFields(editItem(), item, editNaming());
+    run: async (ctx, item, id) => {
+      const { id: _, ...edit } = parseFields(editItem(), item, editNaming());
       const site = await applyEdit(ctx, await siteOfItem(ctx, id), edit);
       return { id: site.id };
     },
   },
   delete: {
     atOnce: AT_ONCE,
-    run: async (ctx, item) => {
-      const { site, childConfirmed } = await removeOne(ctx, await siteOfItem(ctx, item));
+    run: async (ctx, _, id) => {
+      const { site, childConfirmed } = await removeOne(ctx, await siteOfItem(ctx, id));
       return {
         id: site.id,
         ...(childConfirmed ? {} : { message: 'The child plugin did not confirm this and may still be active.' }),
@@ -215,8 +213,8 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
 };
 
 function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<unknown>): Run {
-  return async (ctx, item) => {
-    const site = await siteOfItem(ctx, item);
+  return async (ctx, _, id) => {
+    const site = await siteOfItem(ctx, id);
     await work(ctx, site);
     return { id: site.id };
   };
@@ -226,10 +224,29 @@ function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<unknown>): Run {
 export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
   const names = (Object.keys(GROUPS) as GroupName[]).filter((name) => groups[name] !== undefined);
   const count = requireFewItems(groups);
+  // All of them first: a site that one item renames is another one by its name for those after it, and not the one that the plan showed.
+  const named = new Map<GroupName, Awaited<ReturnType<typeof namedSite>>[]>();
+  for (const name of names)
+    named.set(
+      name,
+      name === 'create'
+        ? []
+        : await inOrder(groups[name] ?? [], AT_ONCE, (item) =>
+            namedSite(ctx, name === 'update' ? referenceIn(item) : item),
+          ),
+    );
   const results: Partial<Record<GroupName, Awaited<ReturnType<typeof outcome>>[]>> = {};
   for (const name of names) {
     const { atOnce, run } = GROUPS[name];
-    results[name] = await inOrder(groups[name] ?? [], atOnce, (item) => outcome(ctx, run, item));
+    const sites = named.get(name) ?? [];
+    const work = async (item: unknown, index: number) => {
+      const { site = 0, error } = sites[index] ?? {};
+      if (error !== undefined) throw error;
+      return run(ctx, item, site);
+    };
+    results[name] = await inOrder(groups[name] ?? [], atOnce, (item, index) =>
+      outcome(ctx, item, () => work(item, index)),
+    );
   }
   const succeeded = Object.values(results)
     .flat()
@@ -237,9 +254,19 @@ export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
   return { message: `${succeeded} of ${count} items succeeded.`, ...results };
 }
 
-async function outcome(ctx: Ctx, run: Run, item: unknown) {
+/** The id of the site that is referred to, or why there is none. */
+async function namedSite(ctx: Ctx, reference: unknown): Promise<{ site?: number; error?: ServiceError }> {
   try {
-    const { id, ...rest } = await run(ctx, item);
+    return { site: (await siteOfItem(ctx, reference)).id };
+  } catch (error) {
+    if (error instanceof ServiceError) return { error };
+    throw error;
+  }
+}
+
+async function outcome(ctx: Ctx, item: unknown, work: () => ReturnType<Run>) {
+  try {
+    const { id, ...rest } = await work();
     return { id, success: 1, ...rest };
   } catch (error) {
     const known = asServiceError(error);
@@ -249,17 +276,24 @@ async function outcome(ctx: Ctx, run: Run, item: unknown) {
 }
 
 /** Runs at most `atOnce` items at a time. Returns the results in the order of the items. */
-async function inOrder<T, R>(list: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+async function inOrder<T, R>(
+  list: readonly T[],
+  atOnce: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = new Array(list.length);
   await pooled([...list.entries()], atOnce, async ([index, item]) => {
-    results[index] = await work(item);
+    results[index] = await work(item, index);
   });
   return results;
 }
 
+/** What an item names its site by: itself, or its `id`. */
+const referenceIn = (item: unknown) => (typeof item === 'object' && item !== null && 'id' in item ? item.id : item);
+
 /** The site id of an item; 0 if it has none, like a new site. */
 function idOf(item: unknown): number {
-  const named = typeof item === 'object' && item !== null && 'id' in item ? item.id : item;
+  const named = referenceIn(item);
   const id = typeof named === 'string' && /^\d{1,15}$/.test(named) ? Number(named) : named;
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;
 }
