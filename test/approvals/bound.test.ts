@@ -63,6 +63,46 @@ describe('what is shown for approval', () => {
     expect(data.input).toMatchObject({ post_content });
   });
 
+  it('has what looks like a login, but is a text: only the login of an address is left out', async () => {
+    await app.rules({ preset: 'strict' });
+    const script = '<script src="https://elsewhere.example/x.js"></script>';
+    const shown = async (post_content: string) => {
+      const asked = await key('POST /posts/1/create', { post_title: 'News', post_status: 'publish', post_content });
+      return (await person(`GET /approvals/${idOf(asked)}`)).body.data.input.post_content;
+    };
+    for (const text of [
+      `//<svg\nonload=alert(1)>@ and more`,
+      'https:<svg onload=alert(1)>@shop.example/ hello',
+      'Call us: //Pay-into-this-account-now@elsewhere',
+    ])
+      expect(await shown(text)).toBe(text);
+    // Whatever comes behind the login of an address is shown, its fragment, too.
+    expect(await shown(`https:ada:clear-1@shop.example/#${script} more`)).toBe(
+      `https:[redacted]@shop.example/#${script} more`,
+    );
+  });
+
+  it('has the key that is to be changed or deleted, but for its token', async () => {
+    const { token } = await app.key();
+    const { data } = (await person('GET /rest-api/keys')).body;
+    const [newest] = data;
+    expect(token.endsWith(newest.truncated_key)).toBe(true);
+    for (const [call, body] of [
+      [`PUT /rest-api/edit-key/${newest.id}`, { active: false }],
+      [`DELETE /rest-api/delete-key/${newest.id}`, undefined],
+    ] as const) {
+      const asked = (await person(`GET /approvals/${idOf(await key(call, body))}`)).body.data;
+      expect(asked.input).toMatchObject({ key_identifier: String(newest.id) });
+      const { id, description, truncated_key } = newest;
+      expect(asked.plan.key).toMatchObject({ id, description, truncated_key });
+      // Its use is no change of what was shown.
+      await app.shell.approve(asked.approval_id);
+      app.app.clock.move(60_000);
+      await app.withToken(token)('GET /sites');
+      expect((await key(call, body)).status).toBe(200);
+    }
+  });
+
   it('is never a part of it: more than a person can be shown is refused', async () => {
     const update = ALL.map((id) => ({ id, notes: 'x'.repeat(20_000) }));
     const before = (await person('GET /approvals')).body.total;
@@ -93,6 +133,29 @@ describe('an approval is not widened', () => {
       expect([way, again]).toEqual([way, expect.stringContaining('What it would do has changed since request')]);
     }
     expect(await statuses()).toEqual(ALL.map(() => 'connected'));
+  });
+
+  it('by renaming sites before others are named in the same batch', async () => {
+    const fleet = await ways({ sites: 2, connected: 2 });
+    await fleet.rules({ preset: 'careful' });
+    const [program, approver] = [await fleet.key(), await fleet.key({ approves: true })];
+    const sites = async () => (await approver('GET /sites')).body.data as { id: number; name: string }[];
+    const nameOf = async (id: number) => (await sites()).find((site) => site.id === id)?.name ?? '';
+    const first = await nameOf(1);
+    const update = [
+      { id: 1, name: 'renamed' },
+      { id: 2, name: first },
+    ];
+    const call = () => program('POST /sites/batch', { update, delete: [first, 'renamed'] });
+    const asked = (await approver(`GET /approvals/${idOf(await call())}`)).body.data;
+    expect(asked.plan.delete).toMatchObject([{ id: 1, name: first }, { id: 0 }]);
+    await fleet.shell.approve(asked.approval_id);
+    const { body } = await call();
+    expect(body.delete).toMatchObject([
+      { id: 1, success: 1 },
+      { id: 0, success: 0, error: { code: 'svc_rest_invalid_site_id' } },
+    ]);
+    expect((await sites()).map(({ id }) => id)).toEqual([2]);
   });
 
   it('from one wave of a rollout to the next', async () => {

@@ -102,6 +102,13 @@ export async function removeKey(ctx: Ctx, ref: KeyRef) {
   return keyView(key);
 }
 
+/** Throws as `changeKey`. */
+export async function showKey(ctx: Ctx, ref: KeyRef) {
+  // Each call with the key changes when it was last used: that is no part of what is approved.
+  const { last_access: _, ...key } = keyView(await known(ctx, ref));
+  return key;
+}
+
 /** A key that the caller may change or remove: one with no more rights than the caller. */
 async function known(ctx: Ctx, ref: KeyRef): Promise<KeyRow> {
   const key = await ctx.store.keys.find(ref);

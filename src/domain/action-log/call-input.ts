@@ -14,10 +14,19 @@ interface Bounds {
   depth: number;
   /** Members of which only the names are kept. */
   names: ReadonlySet<string>;
+  /** Takes the logins out of a text. */
+  bare(text: string): string;
 }
 /** Plugins keep what they like in custom fields, under names that do not tell: also keys. */
-const LOGGED: Bounds = { text: 1_000, items: 500, depth: 8, names: new Set(['post_custom']) };
-const WHOLE: Bounds = { text: Infinity, items: Infinity, depth: Infinity, names: new Set() };
+const LOGGED: Bounds = { text: 1_000, items: 500, depth: 8, names: new Set(['post_custom']), bare: withoutLogin };
+/** In a text that is more than an address a person is shown everything: what would be left out could be a program. */
+const WHOLE: Bounds = {
+  text: Infinity,
+  items: Infinity,
+  depth: Infinity,
+  names: new Set(),
+  bare: (text) => addressWithoutLogin(text),
+};
 /** Names of members whose values are secrets, or hold them. */
 const SECRET =
   /pass|http_?user|secret|token|cookie|credential|authorization|regverify|private|unique_?id|(^|_)(api)?_?keys?$|^key_|webhook/i;
@@ -55,7 +64,7 @@ function redacted(input: unknown, operation: string, bounds: Bounds): string {
   const hide = (text: string) => {
     const address = secret ? webAddress(text) : null;
     if (address !== null) return `${address.origin}/${REDACTED}`;
-    const bare = withoutLogin(text);
+    const bare = bounds.bare(text);
     return secret ? bare.replace(PATH, `$1/${REDACTED}`) : bare;
   };
   return JSON.stringify(shown(input, hide, bounds, 0)) ?? '';
@@ -63,11 +72,18 @@ function redacted(input: unknown, operation: string, bounds: Bounds): string {
 
 /** A text without the logins of addresses in it. */
 export function withoutLogin(text: string): string {
-  // Addresses have more spellings than the pattern knows: `https:host\\path`.
+  return addressWithoutLogin(text, ANY_LOGIN).replace(LOGINS, `//${REDACTED}@`);
+}
+
+/** Addresses have more spellings than `LOGIN`: `https:host\\path`. The second cannot be markup. */
+const ANY_LOGIN = /^([^:]*:[/\\\s]*)[^/\\?#]*@/;
+const PLAIN_LOGIN = /^([^:]*:[/\\\s]*)(?:[^/\\?#<>"`\s]|[\t\r\n])*@/;
+
+/** An address without its login, and any other text as it is. */
+function addressWithoutLogin(text: string, login = PLAIN_LOGIN): string {
   const address = webAddress(text);
-  if (address !== null && (address.username !== '' || address.password !== ''))
-    return `${address.protocol}//${REDACTED}@${address.host}${address.pathname}${address.search}`;
-  return text.replace(LOGINS, `//${REDACTED}@`);
+  if (address === null || (address.username === '' && address.password === '')) return text;
+  return text.replace(login, `$1${REDACTED}@`);
 }
 
 function webAddress(text: string): URL | null {
@@ -101,9 +117,10 @@ function namesOnly(value: unknown): unknown {
 }
 
 /** What ends so is a number, a yes or a no about a secret: `key_id`, `has_password`. */
-const ABOUT = /^has_|_ids?$|_(days|hours|minutes|seconds|ms)$/;
+const ABOUT = /^has_|_ids?$|_(identifier|days|hours|minutes|seconds|ms)$/;
+const NUMBER = /^\d{1,15}$/;
 
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === '' || typeof value === 'boolean' || !SECRET.test(name)) return false;
-  return typeof value !== 'number' || !ABOUT.test(name);
+  return !(ABOUT.test(name) && NUMBER.test(String(value)));
 }

@@ -1,7 +1,7 @@
 /** Routes of the API keys (REST §6.1). */
 
 import { z } from '../../../../schemas/zod.js';
-import { addKey, changeKey, listKeys, removeKey } from '../../../domain/access/keys.js';
+import { addKey, changeKey, listKeys, removeKey, showKey } from '../../../domain/access/keys.js';
 import { once } from '../../../runtime/once.js';
 import type { KeyScope } from '../../../store/access/keys.js';
 import { invalidParam } from '../parameter-errors.js';
@@ -86,6 +86,7 @@ export const keys: readonly Route[] = [
       }),
     example: { message: 'The key was changed.', data: example },
     returns: () => writtenOf(keyShape()),
+    plan: async ({ key_identifier }, ctx) => ({ key: await showKey(ctx, refOf(key_identifier)) }),
     answer: async ({ key_identifier, active, permissions: asked, description: about }, ctx) => {
       const data = await changeKey(ctx, refOf(key_identifier), {
         enabled: active,
@@ -106,6 +107,7 @@ export const keys: readonly Route[] = [
     params: () => z.object(identifier()),
     example: { message: 'The key was deleted.', data: example },
     returns: () => writtenOf(keyShape()),
+    plan: async ({ key_identifier }, ctx) => ({ key: await showKey(ctx, refOf(key_identifier)) }),
     answer: async ({ key_identifier }, ctx) => ({
       message: 'The key was deleted.',
       data: await removeKey(ctx, refOf(key_identifier)),
