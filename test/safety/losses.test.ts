@@ -49,11 +49,57 @@ it('a form that can no longer be sent is undone', async () => {
   expect(answer.errors[0].evidence).toContain('The front page has a form without a button now: that of your-name.');
 });
 
-it('a form whose button gave way to words, as where visitors took the last places, is told', async () => {
-  const full = changed(front, (body) => body.replace('<button>Send</button>', '<p>Fully booked</p>'));
-  const answer = await updated(withForm, full);
-  expect(answer).toMatchObject({ updated: [{}], errors: [] });
-  expect(findingsOf(answer)).toContain('The front page has a form without a button now: that of your-name.');
+describe('a form whose button gave way to words, as where visitors took the last places', () => {
+  const atMain = (text: () => string) => changed(front, (body) => body.replace('</main>', () => `${text()}</main>`));
+  const both =
+    (first: PageChange, second: PageChange): PageChange =>
+    (answer, visit) =>
+      second(first(answer, visit), visit);
+  let looks = 0;
+
+  it.each([
+    ['in its place', withForm, '<p>Fully booked</p>'],
+    [
+      'that the page has already',
+      both(
+        withForm,
+        changed(front, (body) => body.replace(FORM, `<h2>Early bird</h2><p>Fully booked</p>${FORM}`)),
+      ),
+      '<p>Fully booked</p>',
+    ],
+    [
+      'on a page that varies',
+      both(
+        atMain(() => `<p>Number ${looks++}</p>`),
+        withForm,
+      ),
+      '<p>Fully booked</p>',
+    ],
+    [
+      'after more words than are read',
+      both(
+        atMain(() => '<p>word </p>'.repeat(1_100)),
+        withForm,
+      ),
+      'Fully booked',
+    ],
+    ['before it', withForm, ''],
+  ])('is told: %s', async (how, always, words) => {
+    const full = changed(front, (body) => {
+      const place = how === 'before it' ? body.replace(FORM, `<p>Fully booked</p>${FORM}`) : body;
+      return place.replace('<button>Send</button>', words);
+    });
+    const answer = await updated(always, full);
+    expect(answer).toMatchObject({ updated: [{}], errors: [] });
+    expect(findingsOf(answer)).toContain('The front page has a form without a button now: that of your-name.');
+  });
+});
+
+it('a form without its button is undone, whatever a visitor writes below it meanwhile', async () => {
+  const change = changed(front, (body) =>
+    body.replace('<button>Send</button>', '').replace('</body>', '<p>Thanks, wonderful article!</p></body>'),
+  );
+  expect((await updated(withForm, change)).errors).toMatchObject([{ code: 'svc_update_rolled_back' }]);
 });
 
 it.each([

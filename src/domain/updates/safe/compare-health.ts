@@ -178,11 +178,13 @@ function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: Pa
   // How much a page varies anyway is not known of pages that were looked at once; the login is the same each time.
   if (one !== undefined && two !== undefined && three !== undefined && (first !== second || page.kind === 'login')) {
     const name = nameOf(page);
-    const { unsendable, gone, fields } = lostForms(one.forms ?? [], two.forms ?? [], three.forms ?? one.forms ?? []);
+    const forms = lostForms(one.forms ?? [], two.forms ?? [], three.forms ?? one.forms ?? []);
+    const { unsendable, replaced, gone, fields } = forms;
     const of = (names: readonly string[]) => names.slice(0, 5).map(siteWord).join(', ');
+    const unsent = (names: readonly string[]) => `${name} has a form without a button now: that of ${of(names)}.`;
+    if (unsendable.length > 0) lost('broken', unsent(unsendable));
     // What a visitor has booked up says so in its place.
-    const severity = saysMore(first, second, now) ? 'suspect' : 'broken';
-    if (unsendable.length > 0) lost(severity, `${name} has a form without a button now: that of ${of(unsendable)}.`);
+    if (replaced.length > 0) lost('suspect', unsent(replaced));
     if (gone.length > 0) lost('suspect', `${name} has lost a form: that of ${of(gone)}.`);
     if (fields.length > 0) lost('suspect', `${name} has lost fields of a form: ${of(fields)}.`);
     if (Math.min(one.menu ?? 0, two.menu ?? 0) > 1 && three.menu === 0) lost('suspect', `${name} has lost its menu.`);
@@ -306,12 +308,6 @@ function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts) {
   const then = new Set(first.words.filter((word) => later.has(word)));
   if (now.cut === true || now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
   return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
-}
-
-/** Whether a page that had the same words each time has others, too. */
-function saysMore(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
-  const known = new Set(first.words);
-  return first.words.join() === second.words.join() && now.words.some((word) => !known.has(word));
 }
 
 /** How many elements there were in both looks and still are; `landmarks` = the main part or the footer is gone. */

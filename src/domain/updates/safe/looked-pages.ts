@@ -1,5 +1,6 @@
 /** The pages of a site that are looked at before and after updates, and what each is called. Pure. */
 
+import { siteWord } from '../../../../schemas/site-text.js';
 import { parseUrl } from '../../../../schemas/url.js';
 
 export type PageKind =
@@ -113,14 +114,15 @@ export function keyOf(page: LookedPage): string {
 /** Of these a site has many. */
 const ARTICLES: readonly PageKind[] = ['post', 'archive', 'product'];
 
-/** The subject of a sentence about a page. */
+/** The subject of a sentence about a page. The site chooses its paths: they are its words. */
 export function nameOf({ kind, path }: LookedPage): string {
-  return NAMES[kind] ?? (ARTICLES.includes(kind) ? `The ${kind} /${path}` : `The page /${path}`);
+  return NAMES[kind] ?? `The ${ARTICLES.includes(kind) ? kind : 'page'} ${siteWord(`/${path}`)}`;
 }
 
 /** A page in a list of those that were looked at. */
 export function listedAs({ kind, path }: LookedPage): string {
   const short = SHORT[kind];
-  if (short === undefined) return `/${path}`;
-  return kind === 'page' || ARTICLES.includes(kind) ? `${short} (/${path})` : short;
+  const place = siteWord(`/${path}`);
+  if (short === undefined) return place;
+  return kind === 'page' || ARTICLES.includes(kind) ? `${short} (${place})` : short;
 }

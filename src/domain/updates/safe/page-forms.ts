@@ -10,6 +10,9 @@ export interface FormFacts {
   submit: boolean;
   /** All buttons: a script may send a form by one that only scripts know. */
   buttons: number;
+  /** Its text but for that of its buttons, and what stands before it. */
+  text: string;
+  before: string;
 }
 
 const FORM = /<form\b([^<>]{0,2000})>([\s\S]*?)(?:<\/form\s*>|$)/gi;
@@ -18,6 +21,11 @@ const FIELD = /<(input|select|textarea|button)\b([^<>]{0,2000})>/gi;
 const BUTTONS: readonly string[] = ['submit', 'image', 'button', 'reset'];
 const MOST_FORMS = 20;
 const MOST_FIELDS = 100;
+const BUTTON = /<button\b[^<>]{0,2000}>[^<>]{0,500}(?:<(?!\/?button\b)[^<>]{0,500}>[^<>]{0,500}){0,20}<\/button\s*>/gi;
+/** Characters of a form's text, of what stands before it, and of the markup in which that is looked for. */
+const MOST_TEXT = 4_000;
+const MOST_BEFORE = 200;
+const MARKUP_BEFORE = 2_000;
 
 /** @param shown a page without scripts, styles and comments */
 export function formsOf(shown: string): FormFacts[] {
@@ -25,7 +33,7 @@ export function formsOf(shown: string): FormFacts[] {
   const elsewhere = new Set(
     [...shown.matchAll(/<(?:button|input)\b[^<>]{0,2000}?\bform=["']([\w-]{1,100})["']/gi)].map(([, id]) => id),
   );
-  for (const [, attributes = '', inside = ''] of shown.matchAll(FORM)) {
+  for (const { index, 1: attributes = '', 2: inside = '' } of shown.matchAll(FORM)) {
     const { fields, buttons, sending } = fieldsOf(inside);
     if (fields.length === 0) continue;
     const id = attribute(attributes, 'id');
@@ -34,6 +42,8 @@ export function formsOf(shown: string): FormFacts[] {
       fields,
       submit: sending > 0 || fields.length === 1 || (id !== '' && elsewhere.has(id)),
       buttons,
+      text: textOf(inside.slice(0, 20 * MOST_TEXT).replace(BUTTON, ' ')).slice(0, MOST_TEXT),
+      before: textOf(shown.slice(Math.max(0, index - MARKUP_BEFORE), index)).slice(-MOST_BEFORE),
     });
     if (forms.length === MOST_FORMS) break;
   }
@@ -46,6 +56,15 @@ export function attribute(attributes: string, name: string): string {
     attributes,
   );
   return found?.[1] ?? found?.[2] ?? '';
+}
+
+/** The text of a piece of markup, which may begin within a tag. */
+function textOf(markup: string): string {
+  return markup
+    .replace(/^[^<>]*>/, '')
+    .replace(/<[^<>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 function fieldsOf(inside: string): { fields: string[]; buttons: number; sending: number } {
@@ -76,6 +95,8 @@ function keyOf(attributes: string, fields: readonly string[]): string {
 export interface LostForms {
   /** Can no longer be sent. */
   unsendable: string[];
+  /** The same, but there are words that were not there, as where all places are booked. */
+  replaced: string[];
   gone: string[];
   /** Fields of forms that are still there. */
   fields: string[];
@@ -86,7 +107,7 @@ export function lostForms(
   second: readonly FormFacts[],
   now: readonly FormFacts[],
 ): LostForms {
-  const lost: LostForms = { unsendable: [], gone: [], fields: [] };
+  const lost: LostForms = { unsendable: [], replaced: [], gone: [], fields: [] };
   for (const one of first) {
     const again = second.find(({ key }) => key === one.key);
     // Forms of one field are searches and the like: those come and go.
@@ -100,10 +121,27 @@ export function lostForms(
       continue;
     }
     const fewer = left.buttons < Math.min(one.buttons, again.buttons);
-    if (one.submit && again.submit && !left.submit && fewer) lost.unsendable.push(one.fields[0] ?? '');
+    if (one.submit && again.submit && !left.submit && fewer)
+      (saysMore(one, again, left) ? lost.replaced : lost.unsendable).push(one.fields[0] ?? '');
     lost.fields.push(...steady.filter((field) => !left.fields.includes(field)));
   }
   return lost;
+}
+
+/** Whether a form, or what stands before it, has words that it did not have. Of a form whose text varies anyway it is not known. */
+function saysMore(one: FormFacts, again: FormFacts, now: FormFacts): boolean {
+  if (one.text !== again.text || addsWords(one.text, now.text)) return true;
+  return one.before === again.before && addsWords(one.before, now.before);
+}
+
+/** A word that was there once may be there twice: one kind of ticket after the other is sold out. */
+function addsWords(before: string, now: string): boolean {
+  const left = before.split(' ');
+  return now.split(' ').some((word) => {
+    const at = left.indexOf(word);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
 }
 
 function sameFields(some: readonly string[], others: readonly string[]): boolean {
