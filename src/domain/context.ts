@@ -90,6 +90,11 @@ export interface Ctx {
   readonly client: string;
   /** Over MCP only; undefined for a call as any other. */
   readonly answer?: AnswerToRequest | undefined;
+  /**
+   * What names have meant in this call, by kind and name. Another call may give a name to something else meanwhile; and this one
+   * may have been approved for what it meant at first.
+   */
+  readonly meant?: Map<string, number>;
   /** Id of the run of updates that the call makes or continues; '' = none. */
   readonly run_id: string;
   /** Id of the request, for logs and error reports. */
@@ -122,6 +127,6 @@ export function originOf({ actor, operation, request_id, client }: Ctx): Origin 
 
 /** The context of a call under its operation: events in it are attributed to that call. */
 export function withOperation(ctx: Ctx, operation: string, answer?: AnswerToRequest): Ctx {
-  const named = { ...ctx, operation, answer };
+  const named = { ...ctx, operation, answer, meant: ctx.meant ?? new Map() };
   return { ...named, events: ctx.events.from(originOf(named)) };
 }

@@ -158,6 +158,28 @@ describe('an approval is not widened', () => {
     expect((await sites()).map(({ id }) => id)).toEqual([2]);
   });
 
+  it('by giving the name to another site while the approved call begins', async () => {
+    const count = 26;
+    const fleet = await ways({ sites: count, connected: count });
+    await fleet.rules({ preset: 'careful' });
+    const [program, approver] = [await fleet.key(), await fleet.key({ approves: true })];
+    const turns = async (left: number): Promise<void> => {
+      if (left > 0) await new Promise((go) => setImmediate(go)).then(() => turns(left - 1));
+    };
+    // The renaming comes earlier and later, so that it falls between the look at the rules and the deletion, too.
+    for (let at = 0; at < count / 2; at++) {
+      const [named, other, name] = [count - at, at + 1, `Old test ${at}`];
+      await fleet.app.call('update-site', { site_id_or_domain: named, name }, SHELL);
+      const remove = () => program(`DELETE /sites/${encodeURIComponent(name)}/remove`);
+      await fleet.shell.approve(idOf(await remove()));
+      const wait = at - 6;
+      const rename = turns(wait).then(() => program(`PUT /sites/${other}/edit`, { name }));
+      await Promise.all([turns(-wait).then(remove), rename]);
+      const left = (await approver('GET /sites?per_page=100')).body.data.map(({ id }: { id: number }) => id);
+      expect([at, left]).toEqual([at, expect.arrayContaining([other])]);
+    }
+  });
+
   it('from one wave of a rollout to the next', async () => {
     const fleet = await rolloutApp(8);
     await setApprovalRules(fleet.ctx(SHELL), { preset: 'careful' });

@@ -1,10 +1,9 @@
 /** Finds which sites a change would affect, before it is made. */
 
 import type { Change, ChangeKind } from '../../../schemas/approval.js';
-import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { AskedChange, Ctx } from '../context.js';
-import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
+import { getSite, lowestSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import type { Extent } from './rules.js';
 
 /** Kinds that act on sites: without a word on which, it may be any number. */
@@ -49,23 +48,11 @@ export interface Named {
 /** The sites that a call names. Throws for a single one that does not exist. */
 export async function namedSites(ctx: Ctx, input: unknown): Promise<Named> {
   const { site_id_or_domain, id_or_domain, site_ids_or_domains, include, selected_sites } = (input ?? {}) as Naming;
-  const one = site_id_or_domain ?? id_or_domain;
-  if (one !== undefined) return { sites: [await lowestOf(ctx, one, site_id_or_domain === undefined)] };
+  if (site_id_or_domain !== undefined) return { sites: [await getSite(ctx, site_id_or_domain)] };
+  if (id_or_domain !== undefined) return { sites: [await lowestSite(ctx, id_or_domain, 'id_or_domain')] };
   const several = site_ids_or_domains ?? include ?? selected_sites ?? undefined;
   if (several === undefined || several.length === 0) return { sites: null };
   return { sites: (await resolveSites(ctx, several)).sites };
-}
-
-/** Of several sites with one domain, routes mean the one with the lowest id. */
-async function lowestOf(ctx: Ctx, ref: SiteRef, isRoute: boolean): Promise<SiteRow> {
-  const field = isRoute ? 'id_or_domain' : 'site_id_or_domain';
-  try {
-    return await getSite(ctx, ref, field);
-  } catch (error) {
-    const ids = error instanceof ServiceError && isRoute ? error.data.site_ids : undefined;
-    if (!Array.isArray(ids) || ids.length === 0) throw error;
-    return getSite(ctx, Math.min(...(ids as number[])), field);
-  }
 }
 
 interface ExtentOf extends Named, Pick<AskedChange, 'covers'> {

@@ -22,9 +22,12 @@ export interface ClientHead {
  * for a name that several have.
  */
 export async function findClient(ctx: Ctx, ref: ClientRef): Promise<ClientRow> {
-  const key = keyOf(ref);
+  const meaning = `client ${ref}`;
+  const id = ctx.meant?.get(meaning);
+  const key = id === undefined ? keyOf(ref) : { id };
   const client = key === undefined ? undefined : ((await ctx.store.clients.find(key)) ?? (await clientNamed(ctx, key)));
   if (client === undefined) throw notFound(ref);
+  ctx.meant?.set(meaning, client.id);
   return client;
 }
 

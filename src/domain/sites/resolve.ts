@@ -25,7 +25,11 @@ const DIGITS = /^\d{1,15}$/;
 
 type Parsed = { id: number } | { exact: string | null; url_key: string } | null;
 
-function parseRef(ref: SiteRef): Parsed {
+const meaning = (ref: string) => `site ${ref.trim()}`;
+
+function parseRef({ meant }: Ctx, ref: SiteRef): Parsed {
+  const known = typeof ref === 'string' ? meant?.get(meaning(ref)) : undefined;
+  if (known !== undefined) return { id: known };
   if (typeof ref === 'number') return Number.isInteger(ref) ? { id: ref } : null;
   if (DIGITS.test(ref.trim())) return { id: Number(ref.trim()) };
   return urlReference(ref);
@@ -40,6 +44,19 @@ export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain
   if (outcome === undefined) throw notFound(ref, field).asError();
   if (outcome instanceof Refusal) throw outcome.asError();
   return outcome;
+}
+
+/** The same; of several sites the one with the lowest id, which is the one that a route means (REST §3.3). */
+export async function lowestSite(ctx: Ctx, ref: SiteRef, field: string): Promise<SiteRow> {
+  try {
+    return await getSite(ctx, ref, field);
+  } catch (error) {
+    const ids = error instanceof ServiceError && error.code === 'svc_ambiguous_site' ? error.data.site_ids : undefined;
+    if (!Array.isArray(ids) || ids.length === 0) throw error;
+    const site = await getSite(ctx, Math.min(...(ids as number[])), field);
+    ctx.meant?.set(meaning(String(ref)), site.id);
+    return site;
+  }
 }
 
 /** The id of a site as a filter; undefined = no filter, if none is named. Throws as `getSite`. */
@@ -80,7 +97,7 @@ async function resolve(
   field: string,
   many: boolean,
 ): Promise<(SiteRow | Refusal)[]> {
-  const parsed = refs.map(parseRef);
+  const parsed = refs.map((ref) => parseRef(ctx, ref));
   const ids = parsed.flatMap((ref) => (ref !== null && 'id' in ref ? [ref.id] : []));
   const keys = parsed.flatMap((ref) => (ref !== null && 'url_key' in ref ? [ref.url_key] : []));
   const rows = ids.length + keys.length === 0 ? [] : await ctx.store.sites.candidates(ids, keys);
@@ -101,6 +118,7 @@ async function resolve(
     const [site, ...more] = all;
     if (site === undefined) return notFound(given, at);
     if (more.length > 0) return ambiguous(given, at, all);
+    if (typeof given === 'string') ctx.meant?.set(meaning(given), site.id);
     return site;
   });
 }

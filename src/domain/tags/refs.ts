@@ -16,7 +16,8 @@ export interface NamedTag {
  * its digits are an id.
  */
 export async function tagsNamed(ctx: Ctx, refs: readonly TagRef[]): Promise<(NamedTag | undefined)[]> {
-  const named = refs.map((ref) => {
+  const named = refs.map((given) => {
+    const ref = ctx.meant?.get(meaning(given)) ?? given;
     const text = typeof ref === 'number' ? '' : fold(ref.replaceAll('\0', '').trim());
     const id = typeof ref === 'number' ? ref : /^\d{1,15}$/.test(text) ? Number(text) : null;
     return { text, id };
@@ -27,11 +28,15 @@ export async function tagsNamed(ctx: Ctx, refs: readonly TagRef[]): Promise<(Nam
   );
   const byName = new Map(found.map((tag) => [tag.name_key, tag]));
   const byId = new Map(found.map((tag) => [tag.id, tag]));
-  return named.map(({ text, id }) => {
+  return named.map(({ text, id }, at) => {
     const tag = (text === '' ? undefined : byName.get(text)) ?? (id === null ? undefined : byId.get(id));
-    return tag === undefined ? undefined : { id: tag.id, name: tag.name };
+    if (tag === undefined) return undefined;
+    ctx.meant?.set(meaning(refs[at] ?? tag.id), tag.id);
+    return { id: tag.id, name: tag.name };
   });
 }
+
+const meaning = (ref: TagRef) => `tag ${typeof ref} ${ref}`;
 
 /** Throws `svc_tag_not_found`. */
 export async function requireTag(ctx: Ctx, ref: TagRef, field: string): Promise<NamedTag> {

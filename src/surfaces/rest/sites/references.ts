@@ -2,7 +2,7 @@
 
 import { z } from '../../../../schemas/zod.js';
 import type { Ctx } from '../../../domain/context.js';
-import { getSite } from '../../../domain/sites/resolve.js';
+import { lowestSite } from '../../../domain/sites/resolve.js';
 import { standings } from '../../../domain/sites/status.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
@@ -55,18 +55,11 @@ const DIGITS = /^\d+$/;
  */
 export async function siteOf(ctx: Ctx, reference: string, field = 'id_or_domain'): Promise<SiteRow> {
   try {
-    return await getSite(ctx, reference, field);
+    return await lowestSite(ctx, reference, field);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    if (error.code === 'svc_site_not_found') throw unknownSite(reference, field);
-    const lowest = error.code === 'svc_ambiguous_site' ? lowestId(error.data.site_ids) : undefined;
-    if (lowest === undefined) throw error;
-    return getSite(ctx, lowest, field);
+    if (error instanceof ServiceError && error.code === 'svc_site_not_found') throw unknownSite(reference, field);
+    throw error;
   }
-}
-
-function lowestId(ids: unknown): number | undefined {
-  return Array.isArray(ids) && ids.length > 0 ? Math.min(...(ids as number[])) : undefined;
 }
 
 /** The REST error for an unknown site, with a code for ids and one for domains. */
