@@ -423,6 +423,27 @@ describe('what goes wrong', () => {
     expect(await app.call('verify-backup', { backup_id: second.backup_id })).toMatchObject({ sound: true });
   });
 
+  it('a backup that never ends, though it is at work each night, spares nothing for longer than two weeks', async () => {
+    const day = 24 * 3_600_000;
+    const { siteBackups } = app.service.store;
+    const first = await app.call('back-up-site', SITE);
+    const begun = await siteBackups.begin({ id: 'backup_x', site_id: 2, site_url: 'http://x/' }, app.clock.now(), 0);
+    await (await app.ctx().backupStorage.open()).removeSnapshot(String(first.backup_id));
+    await siteBackups.remove(String(first.backup_id));
+    const left: number[] = [];
+    for (let [night, alive] = [0, begun?.alive_at ?? 0]; night < 17; night++) {
+      app.clock.move(day);
+      await siteBackups.advance('backup_x', alive, app.clock.now());
+      alive = app.clock.now();
+      await pruneBackups(app.ctx());
+      left.push(packs().length);
+    }
+    expect([left[13], left[16]]).toEqual([left[0], 0]);
+    expect((await app.call('list-backups', { site_id_or_domain: 2, state: 'failed' })).items).toMatchObject([
+      { backup_id: 'backup_x', error: 'It took too long.' },
+    ]);
+  });
+
   it('a list that is lost for good keeps nothing else from being deleted; one that may still be repaired does', async () => {
     const first = await app.call('back-up-site', SITE);
     const [path = ''] = packs();

@@ -9,9 +9,12 @@ import { type BackedUpSlice, type BackedUpTable, type Consistency, rowsOf } from
 
 /** Ranges of one request. */
 const REQUEST_RANGES = 200;
-/** Slices of a backup, and characters of the keys at their ends: they are held in memory, and half a megabyte is in most. */
-const MAX_SLICES = 500_000;
-const MAX_CHARACTERS = 64 * 1024 * 1024;
+/**
+ * Slices of a backup, and characters of the keys at their ends: half a megabyte is in most. All of them are one text that is
+ * read at once.
+ */
+const MAX_SLICES = 200_000;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Storage engines whose rows can be read as they were at one instant. */
 const WITH_SNAPSHOTS = /^innodb$/i;
 

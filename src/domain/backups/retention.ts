@@ -8,6 +8,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** An interrupted backup that was not continued for this long is given up. */
 const GIVEN_UP_MS = 48 * HOUR_MS;
+/** So is one that does not end, however often it is: nothing is deleted that was found unused since it began. */
+const LONGEST_MS = 14 * DAY_MS;
 
 /** Of backups that are gone. */
 const DRILLS_KEPT_MS = 400 * DAY_MS;
@@ -42,7 +44,7 @@ export async function pruneBackups(ctx: Ctx): Promise<string> {
   const sites = await siteBackups.sites();
   // Without backups there is no repository either.
   if (sites.length === 0) return 'no backups';
-  await siteBackups.giveUp(now - GIVEN_UP_MS, now);
+  await siteBackups.giveUp({ silent: now - GIVEN_UP_MS, begun: now - LONGEST_MS }, now);
   const repository = await ctx.backupStorage.open();
   let removed = 0;
   for (const site of sites) {

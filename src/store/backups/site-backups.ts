@@ -229,12 +229,13 @@ export function createSiteBackups(db: Db, plain: Db) {
       return row?.at == null ? null : Number(row.at);
     },
 
-    /** Gives up those without a sign of work since then. */
-    async giveUp(silentSince: number, now: number): Promise<number> {
+    /** Gives up those without a sign of work since then, and those that began so long ago. */
+    async giveUp({ silent, begun }: { silent: number; begun: number }, now: number): Promise<number> {
       const { changes } = await db.run(
-        `UPDATE backup SET state = 'failed', finished_at = ?, error = 'It was not continued.', progress = NULL
-         WHERE state = 'running' AND max(alive_at, started_at) < ?`,
-        [now, silentSince],
+        `UPDATE backup SET state = 'failed', finished_at = ?, progress = NULL,
+           error = iif(started_at < ?, 'It took too long.', 'It was not continued.')
+         WHERE state = 'running' AND (max(alive_at, started_at) < ? OR started_at < ?)`,
+        [now, begun, silent, begun],
       );
       return changes;
     },
