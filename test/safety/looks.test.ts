@@ -574,6 +574,52 @@ describe('pages that stand for the others', () => {
   });
 });
 
+describe('a post that is gone', () => {
+  /** What the post and the page are that are looked at. */
+  const first = (type: 'post' | 'page') => {
+    const found = app.site(0).state.posts.find((post) => post.type === type && post.status === 'publish');
+    if (found === undefined) throw new Error(`the site shows no ${type}`);
+    return found;
+  };
+  /** During the update, and when it was undone or checked: what happens to them. */
+  const meanwhile = async (types: readonly ('post' | 'page')[], change: PageChange = (made) => made) => {
+    let done = false;
+    app.site(0).faults.latencyMs = (called) => {
+      if (called === 'upgradeplugintheme' && !done) for (const type of types) first(type).status = 'draft';
+      done ||= called === 'upgradeplugintheme';
+      return 0;
+    };
+    return updated(change, undefined, { on_suspect: 'roll_back' });
+  };
+
+  it('because somebody unpublished it undoes nothing, and is said', async () => {
+    expectKept(
+      await meanwhile(['post']),
+      /The post \S+ is gone: HTTP 404; before, it was 200\. The site no longer lists it\./,
+    );
+  });
+
+  it('is undone where the site still lists it', async () => {
+    const { id } = first('post');
+    const lost: PageChange = (made, visit) => (visit.query('p') === String(id) ? { ...made, status: 404 } : made);
+    expectUndone(await updated(lost), /The post \S+ is gone: HTTP 404/);
+  });
+
+  it('is undone where the site says nothing of it any more', async () => {
+    const silent: PageChange = (made, visit) =>
+      visit.query('rest_route') === '/wp/v2/posts' && visit.query('per_page') === '100'
+        ? { ...made, status: 500, body: '' }
+        : made;
+    const { answer } = await meanwhile(['post'], silent);
+    expect(answer.updated).toEqual([]);
+  });
+
+  it('is no person alone where others are gone, too', async () => {
+    const { answer } = await meanwhile(['post', 'page']);
+    expect(answer.updated).toEqual([]);
+  });
+});
+
 describe('what logged-in users meet', () => {
   /** Makes this of the pages of the sandbox with these names. */
   const inside =
@@ -649,6 +695,25 @@ describe('what logged-in users meet', () => {
     );
     const fewer = body((text) => text.replace(/<script[^>]*wp-comp[^>]*><\/script>/g, ''));
     expectKept(await updated(inside([name], fewer), inside([name], classic), { on_suspect: 'roll_back' }), null);
+  });
+
+  it.each([
+    [
+      'initializeEditor( \'editor\', "post", 4, {}',
+      "<input type='hidden' id='post_ID' name='post_ID' value='9' />",
+      true,
+    ],
+    [
+      "<input type='hidden' id='post_ID' name='post_ID' value='9' />",
+      "<input type='hidden' id='post_ID' name='post_ID' value='9' />",
+      false,
+    ],
+  ])('the editor is compared with that of the same post only: %s', async (before, now, kept) => {
+    const opens = (what: string) => body((text) => text.replace('</body>', `${what}</body>`));
+    const other = body((text) => text.replace('id="editor"', 'id="postdivrich"').replace(before, now));
+    const outcome = await updated(inside(['editor'], other), inside(['editor'], opens(before)));
+    if (kept) expectKept(outcome, null);
+    else expectUndone(outcome, /The editor has lost parts/);
   });
 
   it('is no reason to undo what was so before, and it is said that it was not looked at', async () => {

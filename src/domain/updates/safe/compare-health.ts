@@ -250,7 +250,8 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   if (SAYING[page.kind] === first.says && now.says !== first.says) found.push(broken(key, SAID[page.kind] ?? ''));
   const needed = now.cut === true ? [] : partsNeeded(page, first);
   const lost = needed.filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
-  if (lost.length > 0) found.push(broken(key, `${name} has lost parts that it needs: ${lost.slice(0, 3).join(', ')}.`));
+  if (lost.length > 0 && !opensAnother(first, now))
+    found.push(broken(key, `${name} has lost parts that it needs: ${lost.slice(0, 3).join(', ')}.`));
   const damage = damageOf(first, second, now, words);
   if (damage !== null) found.push(broken(key, `${name} ${damage}`));
   return found;
@@ -260,6 +261,11 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
 function partsNeeded({ kind }: LookedPage, { parts = [] }: PageFacts): string[] {
   if (kind !== 'dashboard' && kind !== 'editor') return [];
   return kind === 'editor' && parts.includes('editor') ? parts : parts.filter((part) => !part.endsWith('.js'));
+}
+
+/** The newest post is another one meanwhile, which may have another editor. */
+function opensAnother(first: PageFacts, now: PageFacts): boolean {
+  return now.editing !== undefined && now.editing !== first.editing;
 }
 
 function newMessages(first: PageFacts, second: PageFacts, now: PageFacts, where: 'own' | 'text'): string[] {

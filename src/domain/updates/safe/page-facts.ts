@@ -45,6 +45,8 @@ export interface PageFacts {
   says?: string;
   /** It is longer than what is read of a page: what it lacks may come later. */
   cut?: boolean;
+  /** The number of the post that an editor has open. */
+  editing?: string;
   /** It redirects to another host. */
   elsewhere?: boolean;
   /** Of the REST API: what it consists of; of robots.txt: how many sitemaps it names. */
@@ -75,6 +77,11 @@ const PARTS: readonly string[] = [
   ),
 ];
 const ID = /\bid=["']([\w-]{1,50})["']/g;
+/** How the two editors of WordPress name the post that they open. */
+const EDITING = [
+  /\binitializeEditor\(\s{0,9}'editor', "[\w-]{1,40}", (\d{1,12})\b/,
+  /\bid='post_ID'[^<>]{0,100}\bvalue='(\d{1,12})'/,
+];
 /** WordPress may load scripts several at once; styles, which it loads likewise, have names of scripts. */
 const AT_ONCE = /\/load-scripts\.php\?([^"'<>\s]{0,9000})/g;
 /** It cuts the list of names, also within one. */
@@ -137,7 +144,9 @@ function insideFacts({ body, location, session }: Page, siteUrl: string, nonce: 
   const [made, refused] = (session ?? '').split(' ');
   // An answer from a cache has another nonce.
   if (made !== nonce) return {};
+  const editing = EDITING.map((opens) => opens.exec(body)?.[1]).find((post) => post !== undefined);
   return {
+    ...(editing !== undefined && { editing }),
     inside: refused === undefined || refused === '' ? [] : refused.split(',', MAX_REFUSED),
     parts: partsOf(body),
     says: body.length <= FEW_BYTES ? body.trim() : '',

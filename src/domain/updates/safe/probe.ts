@@ -19,6 +19,7 @@ import {
 import { isFailure } from './failure-rates.js';
 import { FRONT, isInside, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, type PageFacts } from './page-facts.js';
+import { withoutWithdrawn } from './withdrawn-pages.js';
 
 const PAUSE_MS = 3_000;
 /** Between two requests of a page that may fail now and then, and how many there are before. */
@@ -190,10 +191,17 @@ export async function checkAgain(
   pages: readonly LookedPage[],
   { depth, child, known = {} }: CheckOptions,
 ): Promise<Comparison> {
-  const fresh = pages.filter((page) => known[keyOf(page)] === undefined);
-  const now = await checkSite(ctx, target, fresh, visitsAfter(before, guard), child);
+  const unseen = pages.filter((page) => known[keyOf(page)] === undefined);
+  const how = visitsAfter(before, guard);
+  const now = await checkSite(ctx, target, unseen, how, child);
   now.pages = { ...known, ...now.pages };
-  const findings = compare(before, now, pages);
+  const read = (path: string) =>
+    ctx.child.page(requireConnection(target), new URL(fresh(path), target.site.url).href, {
+      signal: ctx.signal,
+      timeoutMs: PAGE_TIMEOUT_MS,
+      headers: { cookie: UNCACHED, ...how().headers },
+    });
+  const findings = await withoutWithdrawn(compare(before, now, pages), target, pages, now, read);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
   const away = isAway(before, now, findings);
   if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken'))
