@@ -1,4 +1,4 @@
-/** Tells a post or page that somebody took off the site from one that fails: whoever writes posts may do so at any time. */
+/** Tells a post or page that somebody took off the site from one that fails: anyone who writes posts may do so at any time. */
 
 import type { Page } from '../../../outbound/child/port.js';
 import { parsedOrNull } from '../../../runtime/plain-json.js';
