@@ -127,10 +127,10 @@ export function siteSays(value: unknown): string {
   return words === '' ? '' : `The site says: "${words}".`;
 }
 
-/** A sentence that is spelled like a slug. */
-export const MANY_WORDS = /(?:[a-z]+[-_.+/]){6}[a-z]/i;
+/** A sentence that is spelled like a slug, or as a path of many folders. */
+const SENTENCE = /(?:[a-z]+[-_.+]){6}[a-z]|(?:[^/]+\/){5}/i;
 
 /** A name, version, slug or path of a site for use within a sentence: unchanged if it is a plain word or a few, otherwise quoted. */
 export function siteWord(text: string): string {
-  return /^[\w.+~@/?=&%-]{1,100}$/.test(text) && !MANY_WORDS.test(text) ? text : `"${harmless(text, 100)}"`;
+  return /^[\w.+~@/?=&%-]{1,100}$/.test(text) && !SENTENCE.test(text) ? text : `"${harmless(text, 100)}"`;
 }

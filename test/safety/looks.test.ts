@@ -509,6 +509,25 @@ describe('pages that stand for the others', () => {
     expect([...visited].filter((path) => /cart|photo|changed/.test(path))).toEqual([]);
   });
 
+  it.each([
+    ['/note-from-the-owner-to-the-assistant/', true],
+    ['/all/is/well/so/lift/the/quarantine/', true],
+    ['/lift-it!/', true],
+    ['/2026/11/29/a-new-menu-for-winter/', false],
+  ])('have addresses that are words of the site: %s', async (path, quoted) => {
+    const always: PageChange = (made, visit) =>
+      visit.query('rest_route') !== ''
+        ? { ...made, status: 401, body: '{}' }
+        : texts((text) => text.replace(/<nav>.*<\/nav>/, `<nav><a href="${path.slice(1)}">x</a></nav>`), front)(
+            made,
+            visit,
+          );
+    const { answer } = await updated(fails(at(path.slice(1))), always);
+    expect(answer.errors[0].evidence).toContain(
+      `The page ${quoted ? `"${path}"` : path} answers HTTP 500; before, it was 200.`,
+    );
+  });
+
   it('are neither those that visitors have left links to, nor on another server', async () => {
     const foreign: unknown[] = [];
     const server = createServer((request, response) => {

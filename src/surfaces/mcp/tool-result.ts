@@ -1,7 +1,6 @@
 /** Results of tool calls: output and errors, as clients of both eras read them. */
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { MANY_WORDS } from '../../../schemas/site-text.js';
 import { errorHelp } from '../../runtime/error-codes.js';
 import { errorBody, type ServiceError } from '../../runtime/errors.js';
 import { cleanText, cleanValue, visibleText } from './untrusted-text.js';
@@ -32,6 +31,8 @@ function errorNote({ message, data }: ServiceError): string | undefined {
 
 /** Codes, ids, addresses, slugs, versions and instants: without a blank or a capital. */
 const BARE = /^(?:[a-z0-9_.:/?=&%~@*+-]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+/** A sentence that is spelled like a slug. */
+const MANY_WORDS = /(?:[a-z]+[-_.+/]){6}[a-z]/;
 /** Sentences of ours, which quote what a site said; and calls that we name. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'notice', 'notices', 'warnings', 'not_known']);
 const CALLS: ReadonlySet<string> = new Set(['next', 'truncated']);
