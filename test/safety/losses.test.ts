@@ -95,10 +95,11 @@ describe('a form whose button gave way to words, as where visitors took the last
   });
 });
 
-it('a form without its button is undone, whatever a visitor writes below it meanwhile', async () => {
-  const change = changed(front, (body) =>
-    body.replace('<button>Send</button>', '').replace('</body>', '<p>Thanks, wonderful article!</p></body>'),
-  );
+it.each([
+  ['below it', '</body>', '<p>Thanks, wonderful article!</p>'],
+  ['right before it', FORM, '<article id="comment-7" class="comment"><p>Thanks, wonderful article!</p></article>'],
+])('a form without its button is undone, whatever a visitor writes %s meanwhile', async (_where, before, comment) => {
+  const change = changed(front, (body) => body.replace(before, comment + before).replace('<button>Send</button>', ''));
   expect((await updated(withForm, change)).errors).toMatchObject([{ code: 'svc_update_rolled_back' }]);
 });
 

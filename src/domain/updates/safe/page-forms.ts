@@ -27,8 +27,26 @@ const MOST_TEXT = 4_000;
 const MOST_BEFORE = 200;
 const MARKUP_BEFORE = 2_000;
 
-/** @param shown a page without scripts, styles and comments */
-export function formsOf(shown: string): FormFacts[] {
+/** The beginning of a comment of a visitor, as WordPress and its themes number them. */
+const COMMENT = /<(li|div|article|section)\b[^<>]{0,1000}?\bid=["'](?:[a-z]{2,20}-)?comment-\d{1,20}["']/gi;
+
+/** The page without what visitors wrote, which may stand before a form. */
+function withoutComments(page: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { index, 1: tag = '' } of page.matchAll(COMMENT)) {
+    if (index < at) continue;
+    const end = page.indexOf(`</${tag}>`, index);
+    if (end < 0) break;
+    parts.push(page.slice(at, index));
+    at = end;
+  }
+  return parts.length === 0 ? page : [...parts, page.slice(at)].join('');
+}
+
+/** @param page without scripts, styles and comments of its author */
+export function formsOf(page: string): FormFacts[] {
+  const shown = withoutComments(page);
   const forms: FormFacts[] = [];
   const elsewhere = new Set(
     [...shown.matchAll(/<(?:button|input)\b[^<>]{0,2000}?\bform=["']([\w-]{1,100})["']/gi)].map(([, id]) => id),
