@@ -50,6 +50,16 @@ export interface AnsweredRequest {
 /** `ask`: the call is made only to ask for an approval, where the program may put the request to a person. */
 export type AnswerToRequest = 'ask' | AnsweredRequest;
 
+export interface CallState {
+  /**
+   * What names have meant so far, by kind and name. Another call may give a name to something else meanwhile; and this one may
+   * have been approved for what it meant at first.
+   */
+  readonly meant: Map<string, number>;
+  /** A person has approved it, for what was shown. */
+  approved: boolean;
+}
+
 export interface Ctx {
   readonly store: Store;
   readonly child: ChildSites;
@@ -90,11 +100,8 @@ export interface Ctx {
   readonly client: string;
   /** Over MCP only; undefined for a call as any other. */
   readonly answer?: AnswerToRequest | undefined;
-  /**
-   * What names have meant in this call, by kind and name. Another call may give a name to something else meanwhile; and this one
-   * may have been approved for what it meant at first.
-   */
-  readonly meant?: Map<string, number>;
+  /** The call from outside that this is, or is a part of. */
+  readonly call?: CallState | undefined;
   /** Id of the run of updates that the call makes or continues; '' = none. */
   readonly run_id: string;
   /** Id of the request, for logs and error reports. */
@@ -127,6 +134,6 @@ export function originOf({ actor, operation, request_id, client }: Ctx): Origin 
 
 /** The context of a call under its operation: events in it are attributed to that call. */
 export function withOperation(ctx: Ctx, operation: string, answer?: AnswerToRequest): Ctx {
-  const named = { ...ctx, operation, answer, meant: ctx.meant ?? new Map() };
+  const named = { ...ctx, operation, answer, call: ctx.call ?? { meant: new Map(), approved: false } };
   return { ...named, events: ctx.events.from(originOf(named)) };
 }

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODES, type Mode } from '../../schemas/approval.js';
 import { localActor } from '../../src/cli/local-actor.js';
+import { offer } from '../../src/demo/inventory.js';
 import { decideApproval } from '../../src/domain/approvals/approvals.js';
 import { setApprovalRules } from '../../src/domain/approvals/rules.js';
 import { rolloutApp } from '../rollouts/rollout-app.js';
-import { ordinary, safetyApp } from '../safety/safety-app.js';
+import { ordinary, running, safetyApp } from '../safety/safety-app.js';
 import { newKey } from '../support/logins.js';
 import { textOf } from '../support/mcp-clients.js';
 
@@ -178,6 +179,49 @@ describe('an approval is not widened', () => {
       const left = (await approver('GET /sites?per_page=100')).body.data.map(({ id }: { id: number }) => id);
       expect([at, left]).toEqual([at, expect.arrayContaining([other])]);
     }
+  });
+
+  it.each([
+    ['a job', 3],
+    ['one call', 200],
+  ])('by what is offered after it, where the updates are %s', async (how, batch_threshold) => {
+    const fleet = await ways({ sites: 6, connected: 6, jobs: false, config: { job_delay_ms: 0, batch_threshold } });
+    const { app: own } = fleet;
+    const offered = (shop: string, forum: string | null) => {
+      for (const site of own.fleet.sites) {
+        for (const one of [...site.state.plugins, ...site.state.themes]) one.update = null;
+        const [first, second] = ordinary(site);
+        if (first === undefined || second === undefined) throw new Error('the site has no two plugins');
+        Object.assign(first, { slug: 'shop/shop.php', active: true, update: offer(shop) });
+        Object.assign(second, { slug: 'forum/forum.php', active: true, update: forum === null ? null : offer(forum) });
+      }
+    };
+    const synced = async () => {
+      for (const site of ALL.slice(0, 6)) await own.call('sync-sites', { site_ids_or_domains: [site] }, SHELL);
+    };
+    offered('97.0', null);
+    await synced();
+    await fleet.rules({ preset: 'strict' });
+    const program = await fleet.key();
+    const call = () => running(own, program('POST /updates/update', { type: 'plugins', include: ALL.slice(0, 6) }));
+    await fleet.shell.approve(idOf(await call()));
+    if (how === 'one call') expect((await call()).body.data).toHaveLength(6);
+    else {
+      const { body } = await call();
+      expect(body.job_id).toMatch(/^update/);
+      offered('98.0', '99.0');
+      await synced();
+      await running(own, own.drain());
+      const job = await own.call('get-batch-job-status', { job_id: body.job_id });
+      expect(job.errors).toHaveLength(6);
+      expect(job.errors[0].message).toContain('98.0 was not on offer when the call was approved');
+    }
+    const versions = own.fleet.sites.flatMap((site) =>
+      ordinary(site)
+        .slice(0, 2)
+        .map(({ version }) => version),
+    );
+    expect(versions.filter((version) => ['98.0', '99.0'].includes(version))).toEqual([]);
   });
 
   it('from one wave of a rollout to the next', async () => {

@@ -86,6 +86,7 @@ async function withApproval<T>(
   try {
     return await recordedCall(ctx, call.input, async () => {
       if (!(await useApproval(ctx, { id, title, plan_digest }))) throw taken;
+      if (ctx.call !== undefined) ctx.call.approved = true;
       return work();
     });
   } catch (error) {

@@ -23,11 +23,11 @@ export interface ClientHead {
  */
 export async function findClient(ctx: Ctx, ref: ClientRef): Promise<ClientRow> {
   const meaning = `client ${ref}`;
-  const id = ctx.meant?.get(meaning);
+  const id = ctx.call?.meant.get(meaning);
   const key = id === undefined ? keyOf(ref) : { id };
   const client = key === undefined ? undefined : ((await ctx.store.clients.find(key)) ?? (await clientNamed(ctx, key)));
   if (client === undefined) throw notFound(ref);
-  ctx.meant?.set(meaning, client.id);
+  ctx.call?.meant.set(meaning, client.id);
   return client;
 }
 

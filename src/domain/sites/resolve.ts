@@ -27,8 +27,8 @@ type Parsed = { id: number } | { exact: string | null; url_key: string } | null;
 
 const meaning = (ref: string) => `site ${ref.trim()}`;
 
-function parseRef({ meant }: Ctx, ref: SiteRef): Parsed {
-  const known = typeof ref === 'string' ? meant?.get(meaning(ref)) : undefined;
+function parseRef({ call }: Ctx, ref: SiteRef): Parsed {
+  const known = typeof ref === 'string' ? call?.meant.get(meaning(ref)) : undefined;
   if (known !== undefined) return { id: known };
   if (typeof ref === 'number') return Number.isInteger(ref) ? { id: ref } : null;
   if (DIGITS.test(ref.trim())) return { id: Number(ref.trim()) };
@@ -54,7 +54,7 @@ export async function lowestSite(ctx: Ctx, ref: SiteRef, field: string): Promise
     const ids = error instanceof ServiceError && error.code === 'svc_ambiguous_site' ? error.data.site_ids : undefined;
     if (!Array.isArray(ids) || ids.length === 0) throw error;
     const site = await getSite(ctx, Math.min(...(ids as number[])), field);
-    ctx.meant?.set(meaning(String(ref)), site.id);
+    ctx.call?.meant.set(meaning(String(ref)), site.id);
     return site;
   }
 }
@@ -118,7 +118,7 @@ async function resolve(
     const [site, ...more] = all;
     if (site === undefined) return notFound(given, at);
     if (more.length > 0) return ambiguous(given, at, all);
-    if (typeof given === 'string') ctx.meant?.set(meaning(given), site.id);
+    if (typeof given === 'string') ctx.call?.meant.set(meaning(given), site.id);
     return site;
   });
 }

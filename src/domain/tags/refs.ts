@@ -17,7 +17,7 @@ export interface NamedTag {
  */
 export async function tagsNamed(ctx: Ctx, refs: readonly TagRef[]): Promise<(NamedTag | undefined)[]> {
   const named = refs.map((given) => {
-    const ref = ctx.meant?.get(meaning(given)) ?? given;
+    const ref = ctx.call?.meant.get(meaning(given)) ?? given;
     const text = typeof ref === 'number' ? '' : fold(ref.replaceAll('\0', '').trim());
     const id = typeof ref === 'number' ? ref : /^\d{1,15}$/.test(text) ? Number(text) : null;
     return { text, id };
@@ -31,7 +31,7 @@ export async function tagsNamed(ctx: Ctx, refs: readonly TagRef[]): Promise<(Nam
   return named.map(({ text, id }, at) => {
     const tag = (text === '' ? undefined : byName.get(text)) ?? (id === null ? undefined : byId.get(id));
     if (tag === undefined) return undefined;
-    ctx.meant?.set(meaning(refs[at] ?? tag.id), tag.id);
+    ctx.call?.meant.set(meaning(refs[at] ?? tag.id), tag.id);
     return { id: tag.id, name: tag.name };
   });
 }

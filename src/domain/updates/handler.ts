@@ -1,9 +1,7 @@
 /** The job handler of updates. */
 
-import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Earlier } from '../actions/handler.js';
 import type { Ctx } from '../context.js';
-import { withinLimits } from '../extensions/offer-filters.js';
 import {
   type LoadedSite,
   requireContactable,
@@ -16,23 +14,21 @@ import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { BegunUpdates, UpdateParams } from './params.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
-import { isItsTurn } from './rollouts/turn.js';
+import { isItsTurn, type plannedOffers } from './rollouts/turn.js';
 import { onlyFailed } from './runs/failed-items.js';
 import { recorded } from './runs/record.js';
 import { finishedRun } from './safe/finished-run.js';
 import { updateSafely } from './safe/safe-update-site.js';
 import { finishBeforeResume } from './safe/unfinished.js';
 import { isCancelled } from './send.js';
+import { isNamed, onlyShown } from './shown-offers.js';
 
 /** Matching updates as currently stored: a job may have waited since it was queued, or have run before. */
-async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): Promise<FleetOffer[]> {
-  const offers = await ctx.store.updates.ofSite(site.id, params.types, params.even_ignored === true);
-  const wanted = offers.filter(
-    (offer) =>
-      (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
-      (params.limits === undefined || withinLimits(offer, params.limits)),
-  );
-  return onlyFailed(ctx, params, wanted, site.id);
+async function offersOf(ctx: Ctx, target: LoadedSite, params: UpdateParams): ReturnType<typeof plannedOffers> {
+  const { id } = target.site;
+  const offers = await ctx.store.updates.ofSite(id, params.types, params.even_ignored === true);
+  const wanted = offers.filter((offer) => isNamed(offer, params));
+  return onlyShown(target, params, await onlyFailed(ctx, params, wanted, id));
 }
 
 /**
@@ -51,9 +47,10 @@ export const updateHandler = recorded<UpdateParams, ApplyResult>({
     requireNotOnTrial(target);
     requireContactable(target);
     requireVersion(target);
-    const offers = await offersOf(ctx, target, params);
-    if (offers.length === 0) return { updated: [], errors: [] };
-    return applyOffers(ctx, target, offers, begin);
+    const { offers, refused } = await offersOf(ctx, target, params);
+    if (offers.length === 0) return { updated: [], errors: refused };
+    const result = await applyOffers(ctx, target, offers, begin);
+    return refused.length === 0 ? result : { ...result, errors: [...result.errors, ...refused] };
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target, params, { begun, items }) {
@@ -63,7 +60,7 @@ export const updateHandler = recorded<UpdateParams, ApplyResult>({
     // As available when the run was interrupted: finishing syncs the site, and another sync may have come first, after
     // which completed updates are no longer available.
     // A rollout writes each step down before it is taken: what it has begun needs no guess.
-    const offers = rollout === undefined ? (work?.offers ?? (await offersOf(ctx, target, params))) : [];
+    const offers = rollout === undefined ? (work?.offers ?? (await offersOf(ctx, target, params)).offers) : [];
     const asked = offers.filter(({ type, slug }) => !isTold(items, UPDATE_TYPES[type], slug));
     // A site that an update has broken must be repaired before it can be synced.
     await finishBeforeResume(ctx, target);

@@ -26,6 +26,8 @@ export interface UpdateParams {
   even_ignored?: boolean;
   /** Runs: only what failed in each of them. */
   retries?: string[];
+  /** Of a call that a person approved: what was on offer then, as `type slug version`. Nothing else is applied. */
+  shown?: string[];
   /** The rollout whose plan says what is updated on each site. */
   rollout?: string;
   /** Settings of a call of `safe-update-site` that this job continues, or of a rollout. */

@@ -14,6 +14,7 @@ import { batchThreshold } from '../../settings/effects.js';
 import type { Selection } from '../../sites/resolve.js';
 import type { UpdateParams } from '../params.js';
 import type { ApplyResult } from '../results.js';
+import { asApproved } from '../shown-offers.js';
 import { finishAbandonedRuns } from './abandoned.js';
 import { countsOf, standingOf } from './standing.js';
 
@@ -34,12 +35,13 @@ export async function runUpdatesOn<P extends UpdateParams, R extends ApplyResult
   params: P,
 ): Promise<SitesAnswer<R> & RunMember> {
   const { sites } = selection;
+  const own = await asApproved(ctx, sites, params);
   if (sites.length > (await batchThreshold(ctx))) {
-    return queueRun(ctx, handler, selection, params);
+    return queueRun(ctx, handler, selection, own);
   }
-  if (sites.length === 0) return { queued: false, ...(await runNow(ctx, handler, sites, params)) };
-  return asRun(ctx, sites, params, async (run) => {
-    return { queued: false as const, ...(await runNow(run, handler, sites, params)) };
+  if (sites.length === 0) return { queued: false, ...(await runNow(ctx, handler, sites, own)) };
+  return asRun(ctx, sites, own, async (run) => {
+    return { queued: false as const, ...(await runNow(run, handler, sites, own)) };
   });
 }
 
@@ -56,13 +58,14 @@ export async function queueRun<P extends UpdateParams, R extends ApplyResult>(
 }
 
 /** As `runOnOne`. */
-export function updateOn<P extends UpdateParams, R extends ApplyResult>(
+export async function updateOn<P extends UpdateParams, R extends ApplyResult>(
   ctx: Ctx,
   handler: JobHandler<P, R>,
   site: SiteRow,
   params: P,
 ): Promise<OneResult<R> & RunMember> {
-  return asRun(ctx, [site], params, (run) => runOnOne(run, handler, site, params));
+  const own = await asApproved(ctx, [site], params);
+  return asRun(ctx, [site], own, (run) => runOnOne(run, handler, site, own));
 }
 
 export interface RunMember {
@@ -167,7 +170,7 @@ function newRun(ctx: Ctx, sites: number, params: UpdateParams): NewRun {
   };
 }
 
-function askedOf(params: UpdateParams): Asked {
+function askedOf({ shown: _, ...params }: UpdateParams): Asked {
   const { specific_items: named } = params;
   const more = named.length - MOST_ITEMS;
   return { ...params, specific_items: named.slice(0, MOST_ITEMS), ...(more > 0 && { items_left_out: more }) };

@@ -30,6 +30,7 @@ import { plannedOffers } from '../rollouts/turn.js';
 import { runMember, updateOn } from '../runs/call.js';
 import { onlyFailed } from '../runs/failed-items.js';
 import { recorded, recordPlan } from '../runs/record.js';
+import { onlyShown } from '../shown-offers.js';
 import { isBelow } from './looked-pages.js';
 import { runSafely } from './update-items.js';
 
@@ -209,7 +210,8 @@ async function offersOf(
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
   const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
   const unknown = missing.map((slug) => refusal(target, { type: 1, slug }, 'svc_no_updates', nothing));
-  return { offers, refused: unknown };
+  const { offers: shown, refused } = onlyShown(target, params, offers);
+  return { offers: shown, refused: [...refused, ...unknown] };
 }
 
 function noticesOf(planned: readonly { protection: Protection }[], network: boolean): string[] {
