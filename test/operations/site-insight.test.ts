@@ -198,7 +198,7 @@ describe('what a check found', () => {
       'Created user: jane (role editor)',
       'Changed role of user: tom (to Editor)',
       'Promoted to administrator: jane (from Editor to Administrator)',
-      'Created profile field of user: jane (field wp_dashboard_quick_press_last_post_id)',
+      'Created profile field of user: jane (field "wp_dashboard_quick_press_last_post_id")',
       'Changed role of user: jane (to Editor)',
     ]);
   });
