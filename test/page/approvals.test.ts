@@ -60,6 +60,27 @@ describe('a person who may approve', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('sees what a call over REST would do, and not only that nothing was done', async () => {
+    const since = new Date(app.app.clock.now()).toISOString();
+    const person = await app.page(await app.user(['read', 'write', 'approve']));
+    await person('POST /sites/2/suspend');
+    const key = await app.key();
+    const asked = [
+      await key('POST /actions/undo', { since, confirm: true }),
+      await key('POST /sites/1/safe-update', { least_protection: 'none' }),
+    ];
+    expect(asked.map(({ body }) => body.code)).toEqual(['svc_approval_required', 'svc_approval_required']);
+    const [site, other] = app.app.fleet.sites;
+    const [update] = site?.state.plugins.filter((plugin) => plugin.update !== null) ?? [];
+    const page = await served.open(['read', 'approve']);
+    await page.goto(`${served.url}/approvals`);
+    const undo = page.locator('.card', { hasText: 'Undo' });
+    await undo.getByText(new RegExp(`^undo: site id 2 · .* · ${other?.name} · suspended`)).waitFor();
+    const safe = page.locator('.card', { hasText: 'safe' });
+    await safe.getByText(`${update?.slug}`).first().waitFor();
+    await page.context().close();
+  });
+
   it('sees what is asked for as it is, also what a browser hides or turns around', async () => {
     await app.rules({ preset: 'strict' });
     const key = await app.key();

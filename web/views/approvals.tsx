@@ -178,13 +178,15 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'digest',
   'protection',
   'already_started',
-  'data',
   'total_errors',
   'id',
   'site_id',
 ]);
 
-/** A plan of any call in lines: sites by name and address, other members with their names, and of each item of a list its values. */
+/**
+ * A plan of any call in lines: sites by name and address, other members with their names, and of each item of a list its values.
+ * Calls over REST have theirs in `data`.
+ */
 function linesOf(plan: unknown): string[] {
   return [...new Set(memberLines(plan, ''))];
 }
@@ -194,7 +196,7 @@ function memberLines(plan: unknown, name: string, among = false): string[] {
   if (Array.isArray(plan))
     return plan.map(
       (item) =>
-        `${among ? `${name.replaceAll('_', ' ')}: ` : ''}${typeof item === 'object' && item !== null ? itemOf(item) : item}`,
+        `${among && name !== '' ? `${name.replaceAll('_', ' ')}: ` : ''}${typeof item === 'object' && item !== null ? itemOf(item) : item}`,
     );
   // A summary is a sentence, which needs no name.
   if (typeof plan !== 'object')
@@ -203,7 +205,9 @@ function memberLines(plan: unknown, name: string, among = false): string[] {
   if (typeof site_url !== 'string') {
     // Of several lists it matters which one an item is in: what is removed, and what is only changed.
     const among = Object.values(plan).filter(Array.isArray).length > 1;
-    return Object.entries(plan).flatMap(([member, value]) => memberLines(value, member, among));
+    return Object.entries(plan).flatMap(([member, value]) =>
+      memberLines(value, member === 'data' ? '' : member, among),
+    );
   }
   const site = [title, t.address(site_url)].filter((part) => typeof part === 'string').join(' · ');
   return [site, ...Object.entries(members).flatMap(([member, value]) => memberLines(value, member))];
