@@ -230,6 +230,17 @@ describe('an approval is not widened', () => {
     const model = await caller(fleet);
     const waves = { canaries: 2, sizes: [3], soak_minutes: 30, approve: true };
     const { plan_id, digest } = await fleet.plan({ waves });
+    const planned = await model('POST /rollouts', { plan_id, digest });
+    const { total, data } = (await model('POST /updates/plans', { waves: { canaries: 2, sizes: [3] } })).body;
+    const request = planned.body.data.plan;
+    expect([request.updates, request.would_update.length]).toEqual([total, total]);
+    expect(request.would_update).toContainEqual(
+      expect.objectContaining({
+        slug: data[0].slug,
+        old_version: data[0].old_version,
+        new_version: data[0].new_version,
+      }),
+    );
     const start = fleet.call('start-rollout', { plan_id, digest, confirm: true }, SHELL);
     const { rollout_id } = await fleet.running(start);
     await fleet.turn();

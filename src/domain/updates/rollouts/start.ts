@@ -7,6 +7,7 @@ import { sentences } from '../../common/question.js';
 import { type CoveredSites, type Ctx, originOf, withOperation } from '../../context.js';
 import { guidanceFor, guidanceWords } from '../../guidance/guidance.js';
 import { releasedAmong, releasedWords } from '../released.js';
+import { UPDATE_TYPES } from '../results.js';
 import { advance } from './advance.js';
 import { protectionWords, risksWords, wavesWords } from './plan-words.js';
 import { keysOf, protectionCounts, protectionOf, riskCounts, withRisks } from './risks.js';
@@ -40,10 +41,25 @@ export async function previewStart(ctx: Ctx, input: StartInput) {
   return { ...view, summary, risks, guidance: guidance.lines };
 }
 
-/** The same as far as an approval is bound to it: which sites are down comes and goes. Throws as `startRollout`. */
+/** Updates that a person who decides is shown. */
+const SHOWN = 200;
+
+/**
+ * The same as far as an approval is bound to it, with its first updates: which sites are down comes and goes. Throws as
+ * `startRollout`.
+ */
 export async function plannedStart(ctx: Ctx, input: StartInput) {
-  const { items: _, ...view } = await withProtection(ctx, input);
-  return { ...view, summary: sentences(view.summary, protectionWords(view.protection)) };
+  const { items, ...view } = await withProtection(ctx, input);
+  const would_update = items.slice(0, SHOWN).map(({ wave, site_id, type, slug, old_version, new_version }) => ({
+    ...{ wave, site_id, type: UPDATE_TYPES[type] ?? '', slug, old_version, new_version },
+  }));
+  const more = items.length - would_update.length;
+  return {
+    ...view,
+    summary: sentences(view.summary, protectionWords(view.protection)),
+    would_update,
+    ...(more > 0 && { more_updates: more }),
+  };
 }
 
 /** Why a start would wait for a person; null: it would begin. */
