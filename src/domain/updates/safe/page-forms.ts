@@ -27,14 +27,18 @@ const MOST_TEXT = 4_000;
 const MOST_BEFORE = 200;
 const MARKUP_BEFORE = 2_000;
 
-/** The beginning of a comment of a visitor, as WordPress and its themes number them. */
-const COMMENT = /<(li|div|article|section)\b[^<>]{0,1000}?\bid=["'](?:[a-z]{2,20}-)?comment-\d{1,20}["']/gi;
+/**
+ * The beginning of a visitor's comment: its element, and its number. Links to comments lead to these ids. In their texts WordPress
+ * lets neither such elements nor ids pass.
+ */
+export const OF_VISITORS =
+  /<(li|div|article|section)\b[^<>]{0,1000}?\bid=["'](?:[a-z]{2,20}-)?comment-(\d{1,20})["']/gi;
 
 /** The page without what visitors wrote, which may stand before a form. */
 function withoutComments(page: string): string {
   const parts: string[] = [];
   let at = 0;
-  for (const { index, 1: tag = '' } of page.matchAll(COMMENT)) {
+  for (const { index, 1: tag = '' } of page.matchAll(OF_VISITORS)) {
     if (index < at) continue;
     const end = page.indexOf(`</${tag}>`, index);
     if (end < 0) break;

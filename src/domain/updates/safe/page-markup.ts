@@ -1,7 +1,7 @@
 /** What the markup of a page says: its structure, whom it links to, and what it tells search engines. Pure. */
 
 import { bareHost } from '../../sites/urls.js';
-import { type FormFacts, formsOf } from './page-forms.js';
+import { type FormFacts, formsOf, OF_VISITORS } from './page-forms.js';
 
 export interface PageMarkup {
   /** Number of elements that give a page its structure, by name. */
@@ -34,9 +34,6 @@ const TAG = /<(link|meta|a)\b([^<>]{0,2000})>/gi;
 const ADDRESS = /\b(?:src|href)\s{0,5}=\s{0,5}["']?((?:https?:)?\/\/[^"'\s<>]{1,500})/i;
 const MAX_HOSTS = 60;
 const MENU = /<nav\b[\s\S]*?(?:<\/nav\s*>|$)/gi;
-/** Links to comments lead to these ids. In their texts WordPress lets neither such elements nor ids pass. */
-const OF_VISITORS = /<(?:li|div|article|section)\b[^<>]{0,1000}?\bid=["'](?:[a-z]{2,20}-)?comment-(\d{1,20})["']/gi;
-
 /** A page without scripts, styles and comments. */
 export function shownMarkup(text: string): string {
   return text.replace(CODE, ' ').replace(COMMENT, ' ');
@@ -67,7 +64,7 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
     ...{ structure, open, noindex, canonical },
     hosts: hosts.size > MAX_HOSTS ? null : all,
     linked: all.filter((host) => !loaded.has(host)),
-    comments: new Set([...shown.matchAll(OF_VISITORS)].map(([, id]) => id)).size,
+    comments: new Set([...shown.matchAll(OF_VISITORS)].map(([, , id]) => id)).size,
     menu: [...shown.matchAll(MENU)].reduce((sum, [menu]) => sum + (menu.match(/<a\b/gi)?.length ?? 0), 0),
     forms: formsOf(shown),
   };

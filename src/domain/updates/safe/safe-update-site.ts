@@ -30,7 +30,7 @@ import { plannedOffers } from '../rollouts/turn.js';
 import { runMember, updateOn } from '../runs/call.js';
 import { onlyFailed } from '../runs/failed-items.js';
 import { recorded, recordPlan } from '../runs/record.js';
-import { onlyShown } from '../shown-offers.js';
+import { isNamed, onlyShown } from '../shown-offers.js';
 import { isBelow } from './looked-pages.js';
 import { runSafely } from './update-items.js';
 
@@ -203,9 +203,7 @@ async function offersOf(
 ): Promise<{ offers: FleetOffer[]; refused: ApplyError[] }> {
   const { types, specific_items: named, rollout } = params;
   if (rollout !== undefined) return plannedOffers(ctx, target, rollout);
-  const wanted = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
-    ({ slug }) => named.length === 0 || named.includes(slug),
-  );
+  const wanted = (await ctx.store.updates.ofSites([target.site.id], types)).filter((offer) => isNamed(offer, params));
   const offers = await onlyFailed(ctx, params, wanted, target.site.id);
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
   const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
