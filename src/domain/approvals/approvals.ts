@@ -88,7 +88,9 @@ export function waitingOfPolicies(ctx: Ctx, most: number) {
 
 /** Starts the plan of a policy that was approved. It starts once, also if it is tried again after a crash. */
 export async function startApproved(ctx: Ctx, { id, title, input, plan_digest }: ApprovalRow): Promise<void> {
-  await startRollout(ctx, { plan_id: (JSON.parse(input) as { plan_id: string }).plan_id, digest: plan_digest });
+  const { policy_id, plan_id } = JSON.parse(input) as { policy_id: number; plan_id: string };
+  await startRollout(ctx, { plan_id, digest: plan_digest });
+  await ctx.store.policies.agree(policy_id, plan_id);
   await useApproval(ctx, { id, title, plan_digest });
 }
 

@@ -3,6 +3,7 @@
 import { policyDefinition, type policyFields } from '../../../schemas/policy.js';
 import type { z } from '../../../schemas/zod.js';
 import type { PolicyRow } from '../../store/policies/policies.js';
+import { counted, listed } from '../common/question.js';
 import type { Ctx } from '../context.js';
 import type { PlanInput } from '../updates/rollouts/plan.js';
 
@@ -27,8 +28,11 @@ type OwnerNames = Record<'tags' | 'clients', ReadonlyMap<number, string>>;
 
 /** Of the tags and clients of policies. */
 export function ownerNames({ store }: Pick<Ctx, 'store'>, definitions: readonly Definition[]): Promise<OwnerNames> {
-  const ids = (of: 'tag_ids' | 'client_ids') => [...new Set(definitions.flatMap((one) => one[of]))];
-  return store.policies.owners(ids('tag_ids'), ids('client_ids'));
+  const ids = (of: (one: Definition) => readonly number[]) => [...new Set(definitions.flatMap(of))];
+  return store.policies.owners(
+    ids((one) => [...one.tag_ids, ...one.exclude_tag_ids]),
+    ids((one) => [...one.client_ids, ...one.exclude_client_ids]),
+  );
 }
 
 /** Owners that are named; the others are counted. */
@@ -50,6 +54,18 @@ function sitesWords(definition: Definition, names: OwnerNames): string {
     ...(tag_ids.length === 0 ? [] : [`with ${ownersWords(tag_ids, 'tag', names.tags)}`]),
     ...(client_ids.length === 0 ? [] : [`of ${ownersWords(client_ids, 'client', names.clients)}`]),
   ].join(' ');
+}
+
+/** ` except 2 sites, sites with the tag "Shops" and sites of the client "A"`. */
+function exceptWords({ exclude_sites, exclude_tag_ids, exclude_client_ids }: Definition, names: OwnerNames): string {
+  const parts = [
+    ...(exclude_sites.length === 0 ? [] : [counted(exclude_sites.length, 'site')]),
+    ...(exclude_tag_ids.length === 0 ? [] : [`sites with ${ownersWords(exclude_tag_ids, 'tag', names.tags)}`]),
+    ...(exclude_client_ids.length === 0
+      ? []
+      : [`sites of ${ownersWords(exclude_client_ids, 'client', names.clients)}`]),
+  ];
+  return parts.length === 0 ? '' : ` except ${listed(parts)}`;
 }
 
 function typesWords({ types, trusted }: Definition): string {
@@ -92,5 +108,6 @@ export function definitionWords(definition: Definition, names: OwnerNames): stri
   const first = waves.canary_choice === undefined ? '' : ` First on ${CANARIES[waves.canary_choice]}.`;
   const when = window === null ? '' : ` Sites are changed from ${window.from} to ${window.to} in their own time only.`;
   const who = approval === 'auto' ? 'started at once' : 'started once a person has approved it';
-  return `${what}, on ${sitesWords(definition, names)}. Planned ${daysWords(schedule)} at ${schedule.at}, and ${who}.${first}${when}`;
+  const where = `${sitesWords(definition, names)}${exceptWords(definition, names)}`;
+  return `${what}, on ${where}. Planned ${daysWords(schedule)} at ${schedule.at}, and ${who}.${first}${when}`;
 }

@@ -19,6 +19,7 @@ import {
   type SettingsChange,
   type StoreChange,
 } from '../settings/settings.js';
+import { coveredSites } from './agreed.js';
 import { askerOf, type Definition, definitionOf } from './definition.js';
 
 export const SETTINGS_POLICY = 'Automatic updates of the settings';
@@ -61,11 +62,12 @@ function definitionFrom(values: Values, approval: Approval): Definition | null {
   });
 }
 
-function writeOf(ctx: Ctx, definition: Definition | null): PolicyWrite | null {
+async function writeOf(ctx: Ctx, definition: Definition | null): Promise<PolicyWrite | null> {
   if (definition === null) return null;
+  const agreed_sites = JSON.stringify(definition.approval === 'auto' ? await coveredSites(ctx, definition) : []);
   const by = { changed_by: ctx.actor.name, changed_at: ctx.clock.now() };
   const name = { name: SETTINGS_POLICY, name_key: fold(SETTINGS_POLICY) };
-  return { ...name, ...by, enabled: 1, definition: JSON.stringify(definition) };
+  return { ...name, ...by, enabled: 1, definition: JSON.stringify(definition), agreed_sites };
 }
 
 /** Changes settings of any group: the general ones with the policy that they make. Throws as `changeGroup`. */
@@ -85,13 +87,13 @@ async function storeGeneral(
   { names, before, after }: { names: readonly string[]; before: Values; after: Values },
 ): Promise<void> {
   const { settings, policies } = ctx.store;
-  const statement = (definition: Definition | null) => policies.settingsStatement(writeOf(ctx, definition));
+  const statement = async (definition: Definition | null) => policies.settingsStatement(await writeOf(ctx, definition));
   if (!FIELDS.some((name) => names.includes(name))) return settings.write(writes, ctx.clock.now());
   const held = await policies.ofSettings();
   const approval: Approval = (await isApprover(ctx)) ? 'auto' : 'ask';
   const same = isDeepStrictEqual(definitionFrom(before, 'ask'), definitionFrom(after, 'ask'));
   // What changes nothing takes no approval away.
-  const change = same && approval === 'ask' ? [] : [statement(definitionFrom(after, approval))];
+  const change = same && approval === 'ask' ? [] : [await statement(definitionFrom(after, approval))];
   await settings.write(writes, ctx.clock.now(), change);
   const stored = await agreed(ctx);
   if (held !== undefined && held.definition !== stored?.definition)
@@ -112,7 +114,7 @@ async function agreed(ctx: Ctx): Promise<PolicyRow | undefined> {
     const wanted = definitionFrom(await groupValues(ctx, 'general'), 'ask');
     const made = stored === undefined ? null : { ...definitionOf(stored), approval: 'ask' };
     if (isDeepStrictEqual(made, wanted)) break;
-    await settings.write([], ctx.clock.now(), [policies.settingsStatement(writeOf(ctx, wanted))]);
+    await settings.write([], ctx.clock.now(), [policies.settingsStatement(await writeOf(ctx, wanted))]);
     stored = await policies.ofSettings();
   }
   return stored;

@@ -10,7 +10,8 @@ import type { PolicyRow, PolicyState } from '../../store/policies/policies.js';
 import { requireApprover } from '../approvals/approvers.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone, isScheduleOn } from '../settings/effects.js';
-import { checkPlanInput } from '../updates/rollouts/plan.js';
+import { checkPlanInput, requireSites } from '../updates/rollouts/plan.js';
+import { coveredSites } from './agreed.js';
 import { askerOf, definitionOf, definitionWords, ownerNames, type PolicyInput, planOf } from './definition.js';
 import { dueTimes } from './due.js';
 import { SETTINGS_POLICY } from './of-settings.js';
@@ -87,8 +88,9 @@ async function lastOf(ctx: Ctx, { state, detail, due_at, plan_id, approval_id }:
 /** Throws `svc_rest_insufficient_permission`, `svc_already_exists`, and what planning throws for its filters. */
 export async function addPolicy(ctx: Ctx, input: PolicyInput) {
   await requireApprover(ctx);
-  const { words, ...write } = await writeOf(ctx, input);
-  const id = await ctx.store.policies.add(write);
+  const wanted = await withIds(ctx, input);
+  const { words, ...write } = await writeOf(ctx, wanted);
+  const id = await ctx.store.policies.add({ ...write, agreed_sites: await agreedSites(ctx, wanted) });
   if (id === undefined) throw nameTaken(input.name);
   const facts = { policy_id: id, policy_name: input.name, detail: words };
   ctx.events.emit({ name: 'policy.created', facts });
@@ -105,12 +107,17 @@ export async function changePolicy(
   const before = await ownPolicy(ctx, id);
   const old: PolicyInput = { name: before.name, enabled: before.enabled === 1, ...definitionOf(before) };
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  const after = { ...old, ...given } as PolicyInput;
+  const wanted = { ...old, ...given } as PolicyInput;
+  // One that names what is gone can still be switched off.
+  const after = Object.keys(given).some((name) => !PLAIN.has(name)) ? await withIds(ctx, wanted) : wanted;
   const changed = (Object.keys(after) as (keyof PolicyInput)[]).filter(
     (name) => !isDeepStrictEqual(after[name], old[name]),
   );
   if (changed.length === 0) return getPolicy(ctx, id);
-  const { words, ...write } = await writeOf(ctx, after);
+  const { words, ...written } = await writeOf(ctx, after);
+  // A new name alone agrees to nothing.
+  const agreed_sites = changed.some((name) => name !== 'name') ? await agreedSites(ctx, after) : undefined;
+  const write = { ...written, agreed_sites };
   const rescheduled = changed.includes('schedule') || changed.includes('enabled');
   if (!(await ctx.store.policies.change(id, write, rescheduled))) {
     await knownPolicy(ctx, id);
@@ -135,9 +142,31 @@ export async function deletePolicy(ctx: Ctx, id: number) {
   return { policy_id: id, name };
 }
 
+/** Members that define nothing of what it does. */
+const PLAIN: ReadonlySet<string> = new Set(['name', 'enabled']);
+
+/** What the person who sets it agrees to; undefined if it would ask, or do nothing. */
+async function agreedSites(ctx: Ctx, { enabled, ...definition }: PolicyInput): Promise<string | undefined> {
+  return enabled && definition.approval === 'auto' ? JSON.stringify(await coveredSites(ctx, definition)) : undefined;
+}
+
+/** Names of sites become their ids: a name can be given to another site later. Throws for what names nothing. */
+async function withIds(ctx: Ctx, input: PolicyInput): Promise<PolicyInput> {
+  const { name: _name, enabled: _enabled, ...definition } = input;
+  await checkPlanInput(ctx, planOf(definition));
+  const { site_ids_or_domains, exclude_sites, waves } = input;
+  const ids = async (refs: PolicyInput['exclude_sites'], field: string) =>
+    (await requireSites(ctx, refs, field)).map(({ id }) => id);
+  return {
+    ...input,
+    site_ids_or_domains: await ids(site_ids_or_domains, 'site_ids_or_domains'),
+    exclude_sites: await ids(exclude_sites, 'exclude_sites'),
+    waves: { ...waves, canary_sites: await ids(waves.canary_sites, 'waves.canary_sites') },
+  };
+}
+
 async function writeOf(ctx: Ctx, { name, enabled, ...definition }: PolicyInput) {
   if (fold(name) === fold(SETTINGS_POLICY)) throw nameTaken(name, 'Only the general settings make a policy named');
-  await checkPlanInput(ctx, planOf(definition));
   return {
     ...{ name, name_key: fold(name), enabled: Number(enabled), definition: JSON.stringify(definition) },
     ...{ changed_by: ctx.actor.name, changed_at: ctx.clock.now() },

@@ -6,15 +6,14 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import { groupBy } from '../../runtime/group-by.js';
 import { timestampOf } from '../../runtime/iso-time.js';
-import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from '../extensions/levels.js';
-import { NO_NARROWING, narrowingOf, narrowSites } from '../extensions/offer-filters.js';
+import { NO_NARROWING, narrowingOf } from '../extensions/offer-filters.js';
 import { dashboardZone } from '../settings/effects.js';
-import { allSites } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
-import { previewPlan, trustOf, willingSites } from '../updates/rollouts/plan.js';
+import { previewPlan, trustOf } from '../updates/rollouts/plan.js';
 import { typeNumbers } from '../updates/updates.js';
+import { coveredSites } from './agreed.js';
 import { type Definition, definitionOf, definitionWords, ownerNames, planOf } from './definition.js';
 import { dueTimes } from './due.js';
 import { knownPolicy } from './policies.js';
@@ -98,16 +97,13 @@ async function pastOf(ctx: Ctx, definition: Definition) {
 
 /** The sites that the policy chooses today, and whether a version is one of its items. */
 async function scopeOf(ctx: Ctx, definition: Definition) {
-  const { slugs, exclude_slugs, tag_ids, client_ids, site_ids_or_domains: refs } = definition;
+  const { slugs, exclude_slugs } = definition;
   const types = typeNumbers(definition.types);
-  const narrowing = await narrowingOf(ctx, { slug: slugs, exclude_slugs, tag_ids, client_ids }, 'slugs');
-  const { sites } = await chooseSites(ctx, refs, { whenEmpty: (own) => allSites(own, {}) });
-  const chosen = narrowing === undefined ? sites : await narrowSites(ctx, sites, narrowing, types, true);
+  const narrowing = await narrowingOf(ctx, { slug: slugs, exclude_slugs }, 'slugs');
   const trusts = trustOf(definition);
-  const willing = await willingSites(ctx, definition);
   const { slugs: only, exclude_slugs: except } = narrowing ?? NO_NARROWING;
   return {
-    ids: chosen.map(({ id }) => id).filter((id) => willing?.has(id) !== false),
+    ids: await coveredSites(ctx, definition),
     fits: ({ type, slug }: Version) =>
       trusts({ type, slug }) &&
       (types.length === 0 || types.includes(type)) &&

@@ -6,14 +6,17 @@
 import { PLAN_OF_POLICY } from '../../../schemas/approval.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
-import type { PolicyRow, PolicyState } from '../../store/policies/policies.js';
+import type { PolicyPlan, PolicyRow, PolicyState } from '../../store/policies/policies.js';
 import { loggedStep } from '../action-log/step.js';
 import { startApproved } from '../approvals/approvals.js';
 import { addRequest, newApprovalId } from '../approvals/gate.js';
+import { shownPlan } from '../approvals/shown-plan.js';
+import { counted } from '../common/question.js';
 import { type Ctx, originOf } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { planUpdatesOf } from '../updates/rollouts/plan.js';
-import { previewStart, startRollout } from '../updates/rollouts/start.js';
+import { plannedUpdates, previewStart, startRollout } from '../updates/rollouts/start.js';
+import { sitesToAsk } from './agreed.js';
 import { askerOf, definitionOf, planOf } from './definition.js';
 import { dueTimes, sameDay } from './due.js';
 
@@ -59,8 +62,8 @@ async function turnOf(ctx: Ctx, policy: PolicyRow, zone: string): Promise<boolea
 }
 
 /** A process died between the approval and the start. */
-async function finishApproved(ctx: Ctx, { state, approval_id }: PolicyRow): Promise<void> {
-  if (state !== 'asked' || approval_id === null) return;
+async function finishApproved(ctx: Ctx, { approval_id }: PolicyRow): Promise<void> {
+  if (approval_id === null) return;
   const request = await ctx.store.approvals.find(approval_id, ctx.clock.now());
   if (request?.state === 'approved') await startApproved(ctx, request);
 }
@@ -72,57 +75,94 @@ async function work(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<boole
   } catch (error) {
     // What is wrong with its filters is told; what the service could not do is tried again.
     if (!(error instanceof ServiceError) || error.status >= 500) throw error;
-    return end(ctx, policy, 'failed', error.message);
+    return end(ctx, policy, { state: 'failed', detail: error.message });
   }
 }
 
-interface Plan {
-  plan_id: string;
-  digest: string;
+/** Bound to the time that was taken up. */
+interface Plan extends PolicyPlan {
+  /** The request for the sites that are not in it; null = there are none. */
+  apart: string | null;
 }
 
-function planned({ plan_id, digest }: PolicyRow): Plan {
+function planned({ plan_id, digest, approval_id }: PolicyRow): Plan {
   if (plan_id === null || digest === null) throw new Error('a policy that has planned has a plan');
-  return { plan_id, digest };
+  return { plan_id, digest, apart: approval_id };
 }
 
 /** Null: nothing is to be started, or another process does it. */
 async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<Plan | null> {
-  const { policies, rollouts } = ctx.store;
+  const { rollouts } = ctx.store;
   const due = isoTime(policy.due_at);
-  if (missed) await end(ctx, policy, 'missed', `The service was not running on that day: ${due} was missed.`);
+  if (missed)
+    await end(ctx, policy, { state: 'missed', detail: `The service was not running on that day: ${due} was missed.` });
   if (missed) return null;
   const before = policy.plan_id === null ? undefined : await rollouts.ofPlan(policy.plan_id);
   if (before !== undefined && before.settled_at === null) {
-    await end(ctx, policy, 'skipped', `Its rollout ${before.id} has not ended yet.`);
+    await end(ctx, policy, { state: 'skipped', detail: `Its rollout ${before.id} has not ended yet.` });
     return null;
   }
-  const plan = await planUpdatesOf(ctx, planOf(definitionOf(policy)), 1, 1);
-  if (plan.updates === 0) {
-    await end(ctx, policy, 'nothing', plan.summary);
-    return null;
+  const definition = definitionOf(policy);
+  const input = planOf(definition);
+  const whole = await planUpdatesOf(ctx, input, 1, 1);
+  const planned = await sitesOf(ctx, whole);
+  const joined = definition.approval === 'ask' ? [] : await sitesToAsk(ctx, policy, planned);
+  if (joined.length === 0) return bind(ctx, policy, whole, null);
+  const { waves } = input;
+  // None of the sites that it names as the first is among them, or need be.
+  const first = { ...waves, canary_tag_ids: [], canary_sites: [], canary_choice: undefined };
+  const apart = await planUpdatesOf(ctx, { ...input, site_ids_or_domains: joined, waves: first }, 1, 1);
+  if (apart.updates === 0) throw new Error('the updates of the sites that joined are gone');
+  const request = await ask(ctx, policy, apart, ` on ${counted(joined.length, 'site')} that joined it`);
+  if (joined.length < planned.length) {
+    const agreed = await planUpdatesOf(ctx, { ...input, asked_apart: new Set(joined) }, 1, 1);
+    return bind(ctx, policy, agreed, request.id);
   }
-  return (await policies.planned(policy, plan.plan_id, plan.digest)) ? plan : null;
+  const detail = `${request.summary} No person has agreed to its sites so far. ${waits(request.id)}`;
+  await end(ctx, policy, { state: 'asked', detail, approval_id: request.id, plan: apart });
+  return null;
 }
 
-async function carryOut(ctx: Ctx, policy: PolicyRow, plan: Plan, missed: boolean): Promise<boolean> {
-  const { plan_id, digest } = plan;
-  if (definitionOf(policy).approval === 'ask') {
-    if (missed) return end(ctx, policy, 'missed', `It was interrupted at ${isoTime(policy.due_at)}.`);
-    const { id, summary } = await ask(ctx, policy, { plan_id, digest });
-    return end(ctx, policy, 'asked', `${summary} Request ${id} is waiting for a person.`, id);
+const waits = (id: string) => `Request ${id} is waiting for a person.`;
+
+async function sitesOf(ctx: Ctx, { plan_id }: PolicyPlan): Promise<number[]> {
+  return [...new Set((await ctx.store.rolloutPlans.items(plan_id)).map(({ site_id }) => site_id))];
+}
+
+async function bind(
+  ctx: Ctx,
+  policy: PolicyRow,
+  { plan_id, digest, updates, summary }: Awaited<ReturnType<typeof planUpdatesOf>>,
+  apart: string | null,
+): Promise<Plan | null> {
+  if (updates === 0) {
+    await end(ctx, policy, { state: 'nothing', detail: summary });
+    return null;
   }
-  const begun = (await ctx.store.rollouts.ofPlan(plan_id)) !== undefined;
-  if (missed && !begun) return end(ctx, policy, 'missed', `It was interrupted at ${isoTime(policy.due_at)}.`);
-  const { rollout_id, summary } = await startRollout(ctx, { plan_id, digest });
-  return end(ctx, policy, 'started', `${summary} Rollout ${rollout_id}.`);
+  return (await ctx.store.policies.planned(policy, { plan_id, digest }, apart)) ? { plan_id, digest, apart } : null;
+}
+
+async function carryOut(ctx: Ctx, policy: PolicyRow, { apart, ...plan }: Plan, missed: boolean): Promise<boolean> {
+  const interrupted = { state: 'missed', detail: `It was interrupted at ${isoTime(policy.due_at)}.` } as const;
+  if (definitionOf(policy).approval === 'ask') {
+    if (missed) return end(ctx, policy, interrupted);
+    const { id, summary } = await ask(ctx, policy, plan);
+    return end(ctx, policy, { state: 'asked', detail: `${summary} ${waits(id)}`, approval_id: id });
+  }
+  const begun = (await ctx.store.rollouts.ofPlan(plan.plan_id)) !== undefined;
+  if (missed && !begun) return end(ctx, policy, interrupted);
+  const { rollout_id, summary } = await startRollout(ctx, plan);
+  const others =
+    apart === null ? '' : ` Request ${apart}, for sites that joined since a person set the policy, is waiting for one.`;
+  const detail = `${summary} Rollout ${rollout_id}.${others}`;
+  return end(ctx, policy, { state: 'started', detail, approval_id: apart ?? undefined });
 }
 
 /** Leaves a request that lapses with the plan. Asked again after a crash, it is the same one. */
-async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: Plan) {
+async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: PolicyPlan, on = '') {
   const { approvals, rolloutPlans } = ctx.store;
   const now = ctx.clock.now();
-  const plan = await previewStart(ctx, { plan_id, digest });
+  const plan = { ...(await previewStart(ctx, { plan_id, digest })), ...(await plannedUpdates(ctx, plan_id)) };
   const call = { asker: askerOf(policy.id), operation: PLAN_OF_POLICY, input_digest: plan_id };
   const made = await approvals.latest(call, now);
   if (made !== undefined) return { id: made.id, summary: plan.summary };
@@ -132,12 +172,12 @@ async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: Plan) {
   const asked = {
     ...call,
     asker_name: ctx.actor.name,
-    ...{ via: 'jobs', client: '', title: `Updates of the policy ${policy.name}`, kind: 'rollouts' as const },
+    ...{ via: 'jobs', client: '', title: `Updates of the policy ${policy.name}${on}`, kind: 'rollouts' as const },
     sites: plan.sites,
     changes: JSON.stringify([{ kind: 'rollouts', sites: plan.sites }]),
     plan_digest: digest,
     input: JSON.stringify({ policy_id: policy.id, plan_id, digest }),
-    plan: JSON.stringify(plan),
+    plan: shownPlan({ sites: null }, plan),
     asked_at: now,
     expires_at: (await rolloutPlans.find(plan_id))?.expires_at ?? now,
   };
@@ -154,15 +194,10 @@ const EVENTS = {
   missed: 'policy.skipped',
 } as const satisfies Record<PolicyState, string>;
 
-async function end(
-  ctx: Ctx,
-  policy: PolicyRow,
-  state: PolicyState,
-  detail: string,
-  approval_id?: string,
-): Promise<true> {
-  const told = { state, detail, ...(approval_id === undefined ? {} : { approval_id }) };
-  const facts = { policy_id: policy.id, policy_name: policy.name, detail };
-  await loggedStep(ctx, { name: EVENTS[state], facts }, () => ctx.store.policies.finish(policy, told));
+type Told = Parameters<Ctx['store']['policies']['finish']>[1];
+
+async function end(ctx: Ctx, policy: PolicyRow, told: Told): Promise<true> {
+  const facts = { policy_id: policy.id, policy_name: policy.name, detail: told.detail };
+  await loggedStep(ctx, { name: EVENTS[told.state], facts }, () => ctx.store.policies.finish(policy, told));
   return true;
 }

@@ -16,6 +16,8 @@ export interface PolicyRow extends Row {
   enabled: number;
   /** JSON. */
   definition: string;
+  /** JSON: ids. */
+  agreed_sites: string;
   changed_by: string;
   changed_at: number;
   due_at: number;
@@ -29,6 +31,21 @@ export interface PolicyRow extends Row {
 /** What a person sets. */
 export interface PolicyWrite extends Pick<PolicyRow, 'name' | 'enabled' | 'definition' | 'changed_by' | 'changed_at'> {
   name_key: string;
+  /** Absent = as they are; none for a new one. */
+  agreed_sites?: string | undefined;
+}
+
+export interface PolicyPlan {
+  plan_id: string;
+  digest: string;
+}
+
+interface Finished {
+  state: PolicyState;
+  detail: string;
+  approval_id?: string | undefined;
+  /** That a person was asked for; absent = the one that it was bound to. */
+  plan?: PolicyPlan | undefined;
 }
 
 interface UpdatedRow extends Row {
@@ -61,44 +78,56 @@ export function createPolicies(db: Db) {
     /** Makes the policy of the settings, changes it if it is another one, or removes it. */
     settingsStatement(write: PolicyWrite | null): Statement {
       if (write === null) return sql("DELETE FROM policy WHERE source = 'settings'");
-      const { name, name_key, enabled, definition, changed_by, changed_at } = write;
+      const { name, name_key, enabled, definition, agreed_sites = '[]', changed_by, changed_at } = write;
       return sql(
-        `INSERT INTO policy (source, name, name_key, enabled, definition, changed_by, changed_at, due_at)
-         VALUES ('settings', ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (name_key) DO UPDATE SET definition = excluded.definition, changed_by = excluded.changed_by,
-           changed_at = excluded.changed_at,
+        `INSERT INTO policy (source, name, name_key, enabled, definition, agreed_sites, changed_by, changed_at, due_at)
+         VALUES ('settings', ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (name_key) DO UPDATE SET definition = excluded.definition, agreed_sites = excluded.agreed_sites,
+           changed_by = excluded.changed_by, changed_at = excluded.changed_at,
            due_at = CASE WHEN policy.definition ->> '$.schedule' = excluded.definition ->> '$.schedule' THEN policy.due_at
              ELSE max(policy.due_at, excluded.due_at) END
          WHERE policy.source = 'settings' AND policy.definition <> excluded.definition`,
-        ...[name, name_key, enabled, definition, changed_by, changed_at, changed_at],
+        ...[name, name_key, enabled, definition, agreed_sites, changed_by, changed_at, changed_at],
       );
     },
 
     /** The id of the new policy; undefined if the name is taken. */
     async add(write: PolicyWrite): Promise<number | undefined> {
-      const { name, name_key, enabled, definition, changed_by, changed_at } = write;
+      const { name, name_key, enabled, definition, agreed_sites = '[]', changed_by, changed_at } = write;
       const row = await db.one(
-        `INSERT INTO policy (name, name_key, enabled, definition, changed_by, changed_at, due_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-        [name, name_key, enabled, definition, changed_by, changed_at, changed_at],
+        `INSERT INTO policy (name, name_key, enabled, definition, agreed_sites, changed_by, changed_at, due_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+        [name, name_key, enabled, definition, agreed_sites, changed_by, changed_at, changed_at],
       );
       return row === undefined ? undefined : Number(row.id);
     },
 
     /** False if another policy has the name. @param rescheduled what was due before now is not made up for */
     async change(id: number, write: PolicyWrite, rescheduled: boolean): Promise<boolean> {
-      const { name, name_key, enabled, definition, changed_by, changed_at } = write;
+      const { name, name_key, enabled, definition, agreed_sites, changed_by, changed_at } = write;
+      const values = [name, name_key, enabled, definition, agreed_sites ?? null, changed_by, changed_at];
       const { changes } = await db.run(
-        `UPDATE policy SET name = ?, name_key = ?, enabled = ?, definition = ?, changed_by = ?, changed_at = ?,
+        `UPDATE policy SET name = ?, name_key = ?, enabled = ?, definition = ?,
+           agreed_sites = coalesce(?, agreed_sites), changed_by = ?, changed_at = ?,
            due_at = CASE WHEN ? THEN max(due_at, ?) ELSE due_at END
          WHERE id = ? AND NOT EXISTS (SELECT 1 FROM policy o WHERE o.name_key = ? AND o.id <> policy.id)`,
-        [name, name_key, enabled, definition, changed_by, changed_at, Number(rescheduled), changed_at, id, name_key],
+        [...values, Number(rescheduled), changed_at, id, name_key],
       );
       return changes === 1;
     },
 
     async remove(id: number): Promise<boolean> {
       return (await db.run('DELETE FROM policy WHERE id = ?', [id])).changes === 1;
+    },
+
+    /** A person has agreed to a plan of it: it may act on the sites of that plan from now on. */
+    async agree(id: number, planId: string): Promise<void> {
+      await db.run(
+        `UPDATE policy SET agreed_sites = (SELECT json_group_array(site) FROM (
+           SELECT value AS site FROM json_each(policy.agreed_sites)
+           UNION SELECT site_id FROM rollout_plan_item WHERE plan_id = ? ORDER BY 1)) WHERE id = ?`,
+        [planId, id],
+      );
     },
 
     /** After a clock that was far ahead: what it took up counts as taken up until now. */
@@ -116,23 +145,25 @@ export function createPolicies(db: Db) {
       return changes === 1;
     },
 
-    /** Binds the time that was taken up to a plan; false if another process was faster. */
-    async planned({ id, due_at }: PolicyRow, planId: string, digest: string): Promise<boolean> {
+    /**
+     * Binds the time that was taken up to a plan, and to the request for what is not in it; false if another process was
+     * faster.
+     */
+    async planned({ id, due_at }: PolicyRow, plan: PolicyPlan, approvalId: string | null): Promise<boolean> {
       const { changes } = await db.run(
-        "UPDATE policy SET state = 'planned', plan_id = ?, digest = ? WHERE id = ? AND due_at = ? AND state = 'begun'",
-        [planId, digest, id, due_at],
+        `UPDATE policy SET state = 'planned', plan_id = ?, digest = ?, approval_id = ?
+         WHERE id = ? AND due_at = ? AND state = 'begun'`,
+        [plan.plan_id, plan.digest, approvalId, id, due_at],
       );
       return changes === 1;
     },
 
     /** Tells what became of it; false if another process did. */
-    async finish(
-      { id, due_at }: PolicyRow,
-      { state, detail, approval_id }: { state: PolicyState; detail: string; approval_id?: string },
-    ): Promise<boolean> {
+    async finish({ id, due_at }: PolicyRow, { state, detail, approval_id, plan }: Finished): Promise<boolean> {
       const { changes } = await db.run(
-        `UPDATE policy SET state = ?, detail = ?, approval_id = ? WHERE id = ? AND due_at = ? AND state IN ('begun', 'planned')`,
-        [state, detail, approval_id ?? null, id, due_at],
+        `UPDATE policy SET state = ?, detail = ?, approval_id = ?, plan_id = coalesce(?, plan_id), digest = coalesce(?, digest)
+         WHERE id = ? AND due_at = ? AND state IN ('begun', 'planned')`,
+        [state, detail, approval_id ?? null, plan?.plan_id ?? null, plan?.digest ?? null, id, due_at],
       );
       return changes === 1;
     },

@@ -120,6 +120,8 @@ CREATE TABLE policy (
   enabled INTEGER NOT NULL,
   -- JSON: filters, waves, window, approval, schedule.
   definition TEXT NOT NULL,
+  -- JSON: ids of the sites on which a person has agreed that it acts without being asked.
+  agreed_sites TEXT NOT NULL DEFAULT '[]',
   changed_by TEXT NOT NULL,
   changed_at INTEGER NOT NULL,
   -- The newest time at which it was due and that was taken up; at first when it was made.

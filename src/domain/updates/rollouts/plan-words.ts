@@ -69,6 +69,7 @@ const REASONS: Readonly<Record<string, string>> = {
   excluded_site: 'on sites that are excluded',
   excluded_tag: 'on sites with an excluded tag',
   excluded_client: 'on sites of an excluded client',
+  asked_apart: 'on sites that a person is asked for',
   version_quarantined: 'whose version is quarantined',
   backup_required: 'on sites that have no recent backup and cannot be backed up',
   requirement_missing: 'beyond the PHP or WordPress of the site',

@@ -64,6 +64,8 @@ export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>> & {
   vulnerable_at_once?: boolean;
   /** Of the settings: of plugins and themes only these, and nothing on sites that take no automatic updates. */
   trusted?: { plugins: readonly string[]; themes: readonly string[] } | undefined;
+  /** Of policies: sites that a person is asked for apart. */
+  asked_apart?: ReadonlySet<number> | undefined;
 };
 type Plan = z.input<ReturnType<typeof planShape>>;
 
@@ -256,10 +258,12 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   return { offers, left, ageOf, down, guarded, elsewhere, clientOf, backups: backups.made.size };
 }
 
+type Exclusions = Pick<PlanInput, 'exclude_sites' | 'exclude_tag_ids' | 'exclude_client_ids' | 'asked_apart'>;
+
 /** By id the sites that are to be left out, and by what. Throws for a site, tag or client that there is not. */
-async function excludedSites(
+export async function excludedSites(
   ctx: Ctx,
-  { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients }: PlanInput,
+  { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients, asked_apart = new Set() }: Exclusions,
 ): Promise<ReadonlyMap<number, string>> {
   await requireOwners(ctx, tags, [], 'exclude_tag_ids');
   await requireOwners(ctx, [], clients, 'exclude_client_ids');
@@ -271,6 +275,7 @@ async function excludedSites(
   ]);
   const by = (reason: string, ids: Iterable<number>) => [...ids].map((id) => [id, reason] as const);
   return new Map([
+    ...by('asked_apart', asked_apart),
     ...by('excluded_client', owned),
     ...by('excluded_tag', tagged),
     ...by(
@@ -358,7 +363,7 @@ async function candidatesOf(
 }
 
 /** The sites; throws for one that there is not. */
-async function requireSites(ctx: Ctx, refs: PlanInput['site_ids_or_domains'], field: string) {
+export async function requireSites(ctx: Ctx, refs: PlanInput['site_ids_or_domains'], field: string) {
   const { sites, errors } = await resolveSites(ctx, refs, field);
   const [error] = errors;
   if (error !== undefined)

@@ -49,17 +49,19 @@ const SHOWN = 200;
  * `startRollout`.
  */
 export async function plannedStart(ctx: Ctx, input: StartInput) {
-  const { items, ...view } = await withProtection(ctx, input);
+  const { items: _, ...view } = await withProtection(ctx, input);
+  const summary = sentences(view.summary, protectionWords(view.protection));
+  return { ...view, summary, ...(await plannedUpdates(ctx, input.plan_id)) };
+}
+
+/** The first updates of a plan, for a person who decides, and how many more there are. */
+export async function plannedUpdates(ctx: Ctx, plan_id: string) {
+  const items = await ctx.store.rolloutPlans.items(plan_id);
   const would_update = items.slice(0, SHOWN).map(({ wave, site_id, type, slug, old_version, new_version }) => ({
     ...{ wave, site_id, type: UPDATE_TYPES[type] ?? '', slug, old_version, new_version },
   }));
   const more = items.length - would_update.length;
-  return {
-    ...view,
-    summary: sentences(view.summary, protectionWords(view.protection)),
-    would_update,
-    ...(more > 0 && { more_updates: more }),
-  };
+  return { would_update, ...(more > 0 && { more_updates: more }) };
 }
 
 /** Why a start would wait for a person; null: it would begin. */
