@@ -26,6 +26,7 @@ import { StorageError } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { differenceText } from '../store/driver/schema.js';
+import { type StoppedWork, stopWork } from '../store/jobs/restored-work.js';
 import { migrations } from '../store/schema/index.js';
 import { CommandError } from './command-error.js';
 import { inspect, type Report, sound } from './inspect.js';
@@ -65,13 +66,13 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
     for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
     throw error instanceof StorageError && error.kind === 'corrupt' ? unreadable(source, error) : error;
   }
-  const { report, logins, ended_approvals } = prepared;
+  const { report, logins, ended_approvals, stopped } = prepared;
   const kept = replaces ? await setAside(config, target) : null;
   renameSync(fresh, target);
   if (options.json === true)
     printJson({
       ...{ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets },
-      ...{ logins, ended_approvals },
+      ...{ logins, ended_approvals, stopped },
     });
   else {
     say(`Restored ${resolve(target)} from ${source}.`);
@@ -80,11 +81,18 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
     else if (replaces)
       say('The previous database cannot be read: every user and API key of the backup may log in again.');
     if (ended_approvals > 0) say(`Approvals that were given and have to be asked for again: ${ended_approvals}.`);
+    sayStopped(stopped);
     if (report.secrets !== null && report.secrets.unreadable > 0)
       say(
         `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
       );
   }
+}
+
+function sayStopped({ jobs, rollouts }: StoppedWork): void {
+  if (jobs > 0) say(`Jobs of the backup that had not ended, and have been cancelled: ${jobs}.`);
+  if (rollouts > 0)
+    say(`Rollouts that were running in the backup, and are paused: ${rollouts}. Resume or abort them on the page.`);
 }
 
 function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }: RevokedLogins): void {
@@ -121,6 +129,7 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
   let report: Report;
   let logins: RevokedLogins | null = null;
   let approvals = 0;
+  let stopped: StoppedWork;
   try {
     report = await inspect(db, presentVault(config));
     refuse(report, config);
@@ -128,6 +137,7 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
     await migrate(db, migrations);
     await endBrowserLogins(db);
     approvals = await endGivenApprovals(db);
+    stopped = await stopWork(db, systemClock.now());
     if (last !== null) logins = await keepRevoked(db, last, systemClock.now());
     report = await inspect(db, presentVault(config));
     refuse(report, config);
@@ -138,7 +148,7 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
   fsyncSync(handle);
   closeSync(handle);
   for (const file of [`${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
-  return { report, logins, ended_approvals: approvals };
+  return { report, logins, ended_approvals: approvals, stopped };
 }
 
 /** Throws if the copy must not replace the database. */
