@@ -17,6 +17,7 @@ import { type Ask, type Reply, type Ways, ways } from './client.js';
 const SITES = 7;
 const ALL = Array.from({ length: SITES }, (_, i) => i + 1);
 const SHELL = { actor: localActor('cli') };
+const ASKED = 'svc_approval_required';
 const idOf = ({ body }: Reply): string => body.data.approval_id;
 
 let app: Ways;
@@ -102,6 +103,39 @@ describe('what is shown for approval', () => {
       await app.withToken(token)('GET /sites');
       expect((await key(call, body)).status).toBe(200);
     }
+  });
+
+  it('has the user who is to be changed or deleted', async () => {
+    const name = await app.user(['read']);
+    const { data } = (await person('GET /users')).body;
+    const { id } = data.find((one: { name: string }) => one.name === name);
+    for (const [call, body] of [
+      [`PATCH /users/${id}/edit`, { active: false }],
+      [`DELETE /users/${id}/delete`, undefined],
+    ] as const) {
+      const asked = (await person(`GET /approvals/${idOf(await key(call, body))}`)).body.data;
+      expect(asked.plan.user).toMatchObject({ id, name, right: 'read', may_approve: false });
+    }
+  });
+
+  it('has of an undo first what others had changed, and up to 200 steps', async () => {
+    await app.rules({ preset: 'open' });
+    app.app.clock.move(3_600_000);
+    const since = new Date(app.app.clock.now() - 1000).toISOString();
+    await person('POST /sites/6/suspend');
+    for (let at = 1; at <= 25; at++) await key('POST /tags/add', { name: `note ${at}` });
+    await person('POST /sites/7/suspend');
+    await app.rules({ preset: 'strict' });
+    const asked = await key('POST /actions/undo', { since, confirm: true });
+    const { plan } = (await person(`GET /approvals/${idOf(asked)}`)).body.data;
+    expect([plan.total_undo, plan.undo.length, plan.total_by_others]).toEqual([27, 27, 2]);
+    expect(
+      plan.undo
+        .slice(0, 2)
+        .map((step: { site_id: number }) => step.site_id)
+        .sort(),
+    ).toEqual([6, 7]);
+    for (const id of [6, 7]) await person(`POST /sites/${id}/unsuspend`);
   });
 
   it('is never a part of it: more than a person can be shown is refused', async () => {
@@ -224,6 +258,32 @@ describe('an approval is not widened', () => {
     expect(versions.filter((version) => ['98.0', '99.0'].includes(version))).toEqual([]);
   });
 
+  it('by another update before an item is rolled back', async () => {
+    const fleet = await safetyApp();
+    const plugin = fleet.offer(fleet.site(0), 0, '98.0');
+    const before = plugin.version;
+    const update = async () => {
+      await fleet.safely('sync-sites', {});
+      await fleet.safely('update-site-plugins', { site_id_or_domain: 1 });
+    };
+    await update();
+    await setApprovalRules(fleet.ctx(SHELL), { preset: 'strict' });
+    const model = await caller(fleet);
+    const back = { type: 'plugin', slug: plugin.slug };
+    const asked = await model('POST /sites/1/rollback', back);
+    expect(asked.body.data.plan).toMatchObject({ site_id: 1, ...back, version_now: '98.0', back_to: before });
+    await decideApproval(fleet.ctx(SHELL), idOf(asked), 'approved', '');
+    fleet.offer(fleet.site(0), 0, '99.0');
+    await setApprovalRules(fleet.ctx(SHELL), { preset: 'open' });
+    await update();
+    await setApprovalRules(fleet.ctx(SHELL), { preset: 'strict' });
+    expect((await model('POST /sites/1/rollback', back)).body).toMatchObject({
+      code: ASKED,
+      data: { plan: { version_now: '99.0', back_to: '98.0' } },
+    });
+    expect(ordinary(fleet.site(0)).find(({ slug }) => slug === plugin.slug)?.version).toBe('99.0');
+  });
+
   it('from one wave of a rollout to the next', async () => {
     const fleet = await rolloutApp(8);
     await setApprovalRules(fleet.ctx(SHELL), { preset: 'careful' });
@@ -279,7 +339,6 @@ describe('what has to be asked for', () => {
     const { body: answer } = await key(call, body);
     return [answer.code, answer.data?.kind];
   };
-  const ASKED = 'svc_approval_required';
 
   it('is a deletion of a post or comment by any route', async () => {
     const post = { post_title: 'Mine', post_content: 'x', post_status: 'publish' };
@@ -320,6 +379,23 @@ describe('what has to be asked for', () => {
     // Without it, it is a login and nothing else.
     expect((await asks('POST /sites/1/admin-login', {}))[0]).toBe('svc_guard_refused');
     expect(app.app.fleet.sites[0]?.guard).toBeNull();
+  });
+
+  it('is sites that leave a client, as those that come to it', async () => {
+    await app.rules({ preset: 'open' });
+    const { id } = (await key('POST /clients/add', { name: 'Mill', selected_sites: ALL.slice(0, 6) })).body.data;
+    await app.rules({ preset: 'careful' });
+    const path = `/clients/${id}/edit`;
+    expect(await asks(`POST ${path}`, { selected_sites: '' })).toEqual([ASKED, 'other']);
+    expect(await asks(`POST ${path}`, { selected_sites: '7' })).toEqual([ASKED, 'other']);
+    const asked = await key(`POST ${path}`, { selected_sites: '' });
+    const { sites, plan } = (await person(`GET /approvals/${idOf(asked)}`)).body.data;
+    expect([sites, plan.joining, plan.leaving.map((one: { id: number }) => one.id)]).toEqual([6, [], ALL.slice(0, 6)]);
+    const model = await app.assistant(key.token);
+    const answer = await model.call('svc-update-client-v1', { client_id_or_email: id, selected_sites: [] });
+    expect(textOf(answer)).toContain('needs the approval');
+    expect((await key(`POST ${path}`, { selected_sites: '1,2,3,4,5,7' })).status).toBe(200);
+    await person(`DELETE /clients/${id}/remove`);
   });
 
   it('is all sites in a batch as elsewhere', async () => {

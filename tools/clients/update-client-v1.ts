@@ -1,7 +1,7 @@
 import { client, clientDetails, clientEmailOrNone, clientNameInput, ids } from '../../schemas/client.js';
 import { clientRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { updateClient } from '../../src/domain/clients/clients.js';
+import { plannedSites, updateClient } from '../../src/domain/clients/clients.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -10,6 +10,7 @@ export default defineOperation({
   about: 'Changes the given fields of a client; "" clears a text.',
   effect: 'write',
   change: 'other',
+  plan: ({ client_id_or_email, ...input }, ctx) => plannedSites(ctx, client_id_or_email, input),
   idempotent: true,
   input: () =>
     z.object({

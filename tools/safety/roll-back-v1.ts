@@ -1,5 +1,5 @@
 import { rollBackChanges, rollBackInput, rolledBack } from '../../schemas/safety.js';
-import { rollBack } from '../../src/domain/updates/safe/roll-back.js';
+import { plannedRollBack, rollBack } from '../../src/domain/updates/safe/roll-back.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -9,6 +9,7 @@ export default defineOperation({
     'Rolls a plugin or theme back to an earlier version and checks the site. Name a change, or site, type and slug.',
   effect: 'write',
   change: rollBackChanges,
+  plan: (input, ctx) => plannedRollBack(ctx, input),
   idempotent: true,
 
   input: rollBackInput,

@@ -4,7 +4,7 @@ import { changesByUndo, undoAnswer, undoInput } from '../../schemas/undo.js';
 import { z } from '../../schemas/zod.js';
 import { counted, sentences } from '../../src/domain/common/question.js';
 import { sitesOfUndo } from '../../src/domain/undo/select.js';
-import { previewUndo, requireUndo, undoChanges } from '../../src/domain/undo/undo.js';
+import { planUndo, previewUndo, requireUndo, undoChanges } from '../../src/domain/undo/undo.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -16,6 +16,7 @@ export default defineOperation({
   effect: 'destroy',
   change: changesByUndo,
   covers: (input, ctx) => sitesOfUndo(ctx, input),
+  plan: (input, ctx) => planUndo(ctx, input),
   idempotent: true,
   multi: true,
   reversible: true,

@@ -57,6 +57,11 @@ export async function listUsers(ctx: Pick<UserCtx, 'store'>, page: number, perPa
   return { items: items.map(userView), total };
 }
 
+/** Throws `svc_user_not_found`. */
+export async function showUser(ctx: UserCtx, ref: UserRef): Promise<UserView> {
+  return userView(await known(ctx, ref));
+}
+
 interface NewUser {
   name: string;
   right: Level;

@@ -2,6 +2,8 @@
 
 import type { Change, ChangeKind } from '../../../schemas/approval.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { movingSites } from '../clients/clients.js';
+import type { ClientRef } from '../clients/records.js';
 import type { AskedChange, Ctx } from '../context.js';
 import { getSite, lowestSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import type { Extent } from './rules.js';
@@ -25,8 +27,10 @@ interface Naming {
   id_or_domain?: SiteRef;
   site_ids_or_domains?: readonly SiteRef[];
   include?: readonly number[];
-  /** Of clients. */
-  selected_sites?: readonly SiteRef[] | null;
+  /** Of a client: all its sites from now on. */
+  selected_sites?: readonly number[] | null;
+  client_id_or_email?: ClientRef;
+  id_or_email?: ClientRef;
 }
 
 /** What of a plan says how many sites it covers. */
@@ -47,9 +51,15 @@ export interface Named {
 
 /** The sites that a call names. Throws for a single one that does not exist. */
 export async function namedSites(ctx: Ctx, input: unknown): Promise<Named> {
-  const { site_id_or_domain, id_or_domain, site_ids_or_domains, include, selected_sites } = (input ?? {}) as Naming;
+  const named = (input ?? {}) as Naming;
+  const { site_id_or_domain, id_or_domain, site_ids_or_domains, include, selected_sites } = named;
   if (site_id_or_domain !== undefined) return { sites: [await getSite(ctx, site_id_or_domain)] };
   if (id_or_domain !== undefined) return { sites: [await lowestSite(ctx, id_or_domain, 'id_or_domain')] };
+  const client = named.client_id_or_email ?? named.id_or_email;
+  if (selected_sites !== undefined && client !== undefined) {
+    const { joining, leaving } = await movingSites(ctx, client, selected_sites ?? []);
+    return { sites: (await resolveSites(ctx, [...joining, ...leaving])).sites };
+  }
   const several = site_ids_or_domains ?? include ?? selected_sites ?? undefined;
   if (several === undefined || several.length === 0) return { sites: null };
   return { sites: (await resolveSites(ctx, several)).sites };

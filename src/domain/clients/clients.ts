@@ -94,6 +94,28 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
   return clientView(client);
 }
 
+/** Ids of the sites that come to a client, and of those that leave it, if these become its sites. Throws `svc_client_not_found`. */
+export async function movingSites(ctx: Ctx, ref: ClientRef, sites: readonly number[]) {
+  const { id } = await findClient(ctx, ref);
+  const wanted = new Set(sites);
+  const owners = await ctx.store.clients.owners(id, sites);
+  const own = new Set(owners.flatMap((site) => (site.client_id === id ? [site.id] : [])));
+  return {
+    joining: [...wanted].filter((site) => !own.has(site)),
+    leaving: [...own].filter((site) => !wanted.has(site)),
+  };
+}
+
+/** What a change of a client would do with its sites, as far as an approval is bound to it. Throws as `movingSites`. */
+export async function plannedSites(ctx: Ctx, ref: ClientRef, { selected_sites: sites }: ClientInput) {
+  const client = await findClient(ctx, ref);
+  if (sites === undefined) return clientHead(client);
+  const { joining, leaving } = await movingSites(ctx, client.id, sites);
+  const shown = async (ids: readonly number[]) =>
+    (await ctx.store.sites.candidates([...ids])).map(({ id, url }) => ({ id, url }));
+  return { ...clientHead(client), joining: await shown(joining), leaving: await shown(leaving) };
+}
+
 /** What a deletion would do. Throws `svc_client_not_found`. */
 export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);

@@ -21,16 +21,35 @@ import { namesIn, type RecordNames, stepWords } from './words.js';
 
 /** Entries of each list in an answer. */
 const LISTED = 20;
+/** The same for a person who is to approve it. */
+const SHOWN = 200;
 const MOST_NAME = 80;
 
 /** What `undoChanges` would do with the same input. Contacts sites where only they know their state; changes nothing. */
-export async function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
+export function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
+  // What would be lost needs a look first.
+  return listedUndo(ctx, input, { page, perPage: LISTED, rank: ({ careful, others }) => 2 * careful + others });
+}
+
+/** The same for a person who is to approve it: more of it, and first what others than the asker had changed. */
+export function planUndo(ctx: Ctx, { page: _, ...input }: UndoInput) {
+  return listedUndo(ctx, input, { page: 1, perPage: SHOWN, rank: ({ careful, others }) => 2 * others + careful });
+}
+
+interface Listing {
+  page: number;
+  perPage: number;
+  /** Steps of a higher one come first. @param of 1 = yes, 0 = no */
+  rank: (of: { careful: number; others: number }) => number;
+}
+
+async function listedUndo(ctx: Ctx, input: UndoChoice, { page, perPage, rank }: Listing) {
   const { plan, urls } = await wholePlan(ctx, await select(ctx, input));
-  const listed = <T>(items: readonly T[]) => items.slice((page - 1) * LISTED, page * LISTED);
-  const careful = plan.steps.filter((step) => cautionOf(step) !== undefined);
-  const plain = plan.steps.filter((step) => cautionOf(step) === undefined);
-  // What needs a look comes first.
-  const steps = listed([...careful, ...plain]);
+  const listed = <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage);
+  const isOthers = ({ by }: Step) => by.some((name) => name !== ctx.actor.name);
+  const isCareful = (step: Step) => cautionOf(step) !== undefined;
+  const ranked = (step: Step) => rank({ careful: Number(isCareful(step)), others: Number(isOthers(step)) });
+  const steps = listed(plan.steps.toSorted((a, b) => ranked(b) - ranked(a)));
   const names = await namesIn(ctx, steps, plan.steps);
   return {
     dry_run: true as const,
@@ -38,8 +57,8 @@ export async function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
     digest: digestOf(plan),
     undo: steps.map((step) => stepView(step, urls, names)),
     total_undo: plan.steps.length,
-    total_cautions: careful.length,
-    total_by_others: plan.steps.filter(({ by }) => by.some((name) => name !== ctx.actor.name)).length,
+    total_cautions: plan.steps.filter(isCareful).length,
+    total_by_others: plan.steps.filter(isOthers).length,
     sites: new Set(plan.steps.flatMap(({ site_id }) => site_id ?? [])).size,
     errors: listed(plan.left).map((left) => leftView(left, urls)),
     total_errors: plan.left.length,

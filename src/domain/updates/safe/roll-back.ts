@@ -49,6 +49,18 @@ export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBa
   );
 }
 
+/** What a roll-back would do, as far as an approval is bound to it. Contacts no site. Throws as `rollBack`. */
+export async function plannedRollBack(ctx: Ctx, input: RollBackInput) {
+  const { target, type, slug, version } = await goalOf(ctx, input);
+  const { site } = target;
+  const installed = (await installedExtensions(ctx, site.id, type)).find((row) => row.slug === slug);
+  return {
+    ...{ site_id: site.id, site_url: site.url, type, slug },
+    version_now: installed?.version ?? null,
+    back_to: version,
+  };
+}
+
 async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   if (input.change_id !== undefined) {
     const change = await changeOf(ctx, input.change_id);

@@ -1,7 +1,7 @@
 /** Routes of the users who log in to this service, not of the users of a site (REST §7.3). */
 
 import { z } from '../../../../schemas/zod.js';
-import { addUser, changeUser, listUsers, removeUser, withKeys } from '../../../domain/access/users.js';
+import { addUser, changeUser, listUsers, removeUser, showUser, withKeys } from '../../../domain/access/users.js';
 import { once } from '../../../runtime/once.js';
 import { flag, int, paging } from '../params.js';
 import { listRoute, type Route, route } from '../route.js';
@@ -58,6 +58,7 @@ export const users: readonly Route[] = [
     changesLogins: true,
     where,
     fails: [404, 409],
+    plan: async ({ user_id }, ctx) => ({ user: await showUser(ctx, user_id) }),
     summary: 'Change a user',
     description: `Ends the user's sessions and links. API keys that the user made can do no more than the user. With password null, the password is removed as well, and ${LINK} The last user who may make changes cannot lose that right.`,
     params: () =>
@@ -80,6 +81,7 @@ export const users: readonly Route[] = [
     changesLogins: true,
     where,
     fails: [404, 409],
+    plan: async ({ user_id }, ctx) => ({ user: await showUser(ctx, user_id) }),
     summary: 'Delete a user',
     description:
       "Ends the user's sessions and links, and deletes the API keys that the user made. The last user who may make changes cannot be deleted.",

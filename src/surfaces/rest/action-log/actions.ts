@@ -8,7 +8,7 @@ import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { actionLines, LOG_FORMATS, listActions, storedActions } from '../../../domain/action-log/list.js';
 import { verifyLog } from '../../../domain/action-log/verify.js';
 import { sitesOfUndo } from '../../../domain/undo/select.js';
-import { previewUndo, requireUndo, undoChanges } from '../../../domain/undo/undo.js';
+import { planUndo, previewUndo, requireUndo, undoChanges } from '../../../domain/undo/undo.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { invalidParam } from '../parameter-errors.js';
 import { csv, flag, int, paging, text } from '../params.js';
@@ -56,6 +56,7 @@ export const actions: readonly Route[] = [
     // What it restores may be either.
     change: changesByUndo,
     covers: ({ site, ...choice }, ctx) => sitesOfUndo(ctx, { ...choice, site_id_or_domain: site }),
+    plan: ({ site, ...choice }, ctx) => planUndo(ctx, { ...choice, site_id_or_domain: site }),
     fails: [404, 409],
     summary: 'Undo changes',
     description:

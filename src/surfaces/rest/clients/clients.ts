@@ -19,6 +19,7 @@ import {
   getClient,
   listClientSites,
   listClients,
+  plannedSites,
   previewDeleteClient,
   updateClient,
 } from '../../../domain/clients/clients.js';
@@ -98,6 +99,8 @@ export const clients: readonly Route[] = [
     on: 'POST|PUT|PATCH /clients/{id_or_email}/edit',
     change: 'other',
     body: 'required',
+    plan: async ({ id_or_email, ...input }, ctx) =>
+      plannedSites(ctx, (await clientOf(ctx, id_or_email)).id, input as ClientInput),
     summary: 'Change a client',
     description: 'Omitted fields keep their value; null or "" clears a text or the sites.',
     params: () =>

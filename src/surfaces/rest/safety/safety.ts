@@ -21,7 +21,7 @@ import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { adminLogin as loginTo } from '../../../domain/updates/safe/admin-login.js';
 import { liftQuarantine, quarantinedVersions, setQuarantineScope } from '../../../domain/updates/safe/quarantine.js';
-import { rollBack, siteSnapshots as snapshotsOf } from '../../../domain/updates/safe/roll-back.js';
+import { plannedRollBack, rollBack, siteSnapshots as snapshotsOf } from '../../../domain/updates/safe/roll-back.js';
 import { safeUpdateSite } from '../../../domain/updates/safe/safe-update-site.js';
 import { siteGuard as guardOf, installGuard, removeGuard } from '../../../domain/updates/safe/site-guard.js';
 import { safeUpdateHistory } from '../../../domain/updates/safe/update-history.js';
@@ -148,6 +148,7 @@ export const safetyExtra: readonly Route[] = [
   siteRoute({
     on: 'POST /sites/{id_or_domain}/rollback',
     change: rollBackChanges,
+    plan: (ctx, site, input) => plannedRollBack(ctx, { ...input, site_id_or_domain: site.id }),
     summary: 'Roll a plugin or theme back to an earlier version',
     description: 'Name an update by change_id, or the item by type and slug.',
     params: () => ({
