@@ -33,7 +33,15 @@ export async function openChild(
     log,
     metrics,
     sharedLimits,
-  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; sharedLimits: SharedLimits | undefined },
+    leases,
+  }: {
+    store: Store;
+    clock: Clock;
+    log: Log;
+    metrics: Metrics;
+    sharedLimits: SharedLimits | undefined;
+    leases: Pick<Leases, 'confirm'>;
+  },
 ): Promise<PacedChildSites> {
   const { createChildSites } = await import('../outbound/child/create.js');
   const child = createChildSites({
@@ -46,6 +54,7 @@ export async function openChild(
     allowPrivate: config.allow_private_sites,
     sharedLimits,
     clock,
+    beforeSend: leases.confirm,
     onCall: (facts) => {
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');

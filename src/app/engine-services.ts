@@ -184,7 +184,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
+  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits, leases });
   await applyConnectionSettings({ store, config, child });
   const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));

@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadSite, requireConnection } from '../../src/domain/sites/load.js';
 import { createLeases } from '../../src/runtime/cluster/leases.js';
 import { createClusterLimits } from '../../src/runtime/cluster/shared-limits.js';
 import { createLog } from '../../src/runtime/telemetry/log.js';
@@ -86,6 +87,22 @@ describe('a right', () => {
     expect(order).toEqual(['first', 'second']);
   });
 
+  it('is confirmed before something is sent after a pause, and kept unless another has had it meanwhile', async () => {
+    const [paused, other] = [process_(0), process_(1)];
+    await paused.exclusive('site:4', never, async (held) => {
+      clock.move(10_000);
+      expect(paused.confirm()).toBeUndefined();
+      // Longer than a lease, and nothing has renewed it: the timers of a process that was stopped come too late.
+      clock.move(30_000);
+      await paused.confirm();
+      expect(held.aborted).toBe(false);
+      clock.move(30_000);
+      await other.exclusive('site:4', never, async () => undefined);
+      await paused.confirm();
+      expect(held.aborted).toBe(true);
+    });
+  });
+
   it('is not waited for longer than the caller waits', async () => {
     const stop = new AbortController();
     await process_(0).exclusive('site:3', never, async () => {
@@ -128,6 +145,26 @@ describe('shares of a limit', () => {
       await Promise.all(shares.map((share) => share.close()));
     }
   });
+});
+
+it('nothing is sent to a site that another process has had while this one was paused', async () => {
+  const config = { db: `file:${join(tempFolder('paused'), 'fleet.db')}`, secret_key: 'b'.repeat(64) };
+  const paused = await testApp({ sites: 1, jobs: false, config });
+  const id = await paused.connect(0);
+  const other = await testApp({ sites: 1, jobs: false, config });
+  const site = paused.fleet.site(0);
+  const ctx = paused.ctx();
+  const target = requireConnection(await loadSite(ctx, id));
+  await ctx.locks.exclusive(id, never, async (held) => {
+    await ctx.child.pluginAction(target, 'deactivate', ['akismet/akismet.php'], { signal: held });
+    const before = site.calls.length;
+    for (const { clock } of [paused, other]) clock.move(60_000);
+    await other.ctx().locks.exclusive(id, never, async () => undefined);
+    await expect(ctx.child.pluginAction(target, 'activate', ['x/x.php'], { signal: held })).rejects.toThrow();
+    expect([held.aborted, site.calls.length]).toEqual([true, before]);
+  });
+  await other.close();
+  await paused.close();
 });
 
 describe('a look that comes too late', () => {

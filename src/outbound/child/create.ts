@@ -43,6 +43,8 @@ export interface ChildSitesOptions extends PaceLimits {
   onAnswer?: (siteId: number) => Promise<void>;
   /** Called before anything is sent that may change a site: if it rejects, nothing is sent. */
   beforeChange?: () => Promise<void>;
+  /** Awaited before anything is sent; may abort the signal of the call. */
+  beforeSend?: (() => Promise<void> | undefined) | undefined;
   /** This process's share of the limits; all of them by default. */
   sharedLimits?: SharedLimits | undefined;
   /** Measures and limits calls; the system's by default. */
@@ -72,6 +74,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     allowPrivate,
     clock,
     connectTimeoutMs,
+    beforeSend: options.beforeSend,
     finishMs: options.callTimeoutMs ?? 30_000,
   });
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;

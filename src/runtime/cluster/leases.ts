@@ -36,6 +36,11 @@ export interface Leases {
   ): Promise<T>;
   /** Uses only the queue in memory. `waited`: the name was taken within this process. */
   local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>, onWait?: OnWait): Promise<T>;
+  /**
+   * To be awaited before anything is sent under a lease. After a pause of this process, whose timers have not run yet, each
+   * lease that may have lapsed is renewed first, and the `held` of one that another process had meanwhile is aborted.
+   */
+  confirm(): Promise<void> | undefined;
   /** Gives back the leases that are kept for more work. Before the database is closed. */
   close(): Promise<void>;
 }
@@ -99,6 +104,7 @@ export function createLeases(shared?: SharedLeases): Leases {
       };
       return local(name, signal, leased, onWait);
     },
+    confirm: () => leases?.confirm(),
     close: async () => leases?.endKept(),
   };
 }
@@ -118,7 +124,12 @@ export function createSiteLocks(leases: Leases = createLeases(), expedite?: (sit
 
 interface Lease {
   name: string;
+  leaseMs: number;
+  /** Grows when another process takes it. */
+  fence: number;
   since: number;
+  /** When it was renewed last, by both clocks: one stands still while the machine sleeps, the other may be set. */
+  renewed: { elapsed: number; now: number };
   lost: AbortController;
   beat: NodeJS.Timeout;
 }
@@ -126,6 +137,7 @@ interface Lease {
 /** This process's leases. The caller ensures that acquiring and releasing a name alternate. */
 class HeldLeases {
   readonly #shared: SharedLeases;
+  readonly #held = new Set<Lease>();
   /** Kept for the next piece of work, with the timer that ends it. */
   readonly #kept = new Map<string, { lease: Lease; idle: NodeJS.Timeout }>();
   /** Being released: acquiring it again before the release has ended would be undone by it. */
@@ -144,24 +156,44 @@ class HeldLeases {
       await this.#end(kept.lease);
     }
     await this.#ending.get(name);
-    const { clock, log } = this.#shared;
+    const { clock } = this.#shared;
     const leaseMs = wanted ?? this.#shared.leaseMs ?? LEASE_MS;
-    for (
-      let pause = FIRST_PAUSE_MS;
-      !(await this.#hold(name, leaseMs));
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
-    ) {
+    let renewed = this.#times();
+    let fence = await this.#hold(name, leaseMs);
+    for (let pause = FIRST_PAUSE_MS; fence === null; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       await clock.sleep(pause, signal);
+      renewed = this.#times();
+      fence = await this.#hold(name, leaseMs);
     }
     const lost = new AbortController();
-    const renew = () => {
-      this.#hold(name, leaseMs).then(
-        (still) => still || lost.abort(),
-        // A missed renewal is survivable: the lease lasts until the next ones.
-        (error: unknown) => log.warn({ err: error, lease: name }, 'a lease could not be renewed'),
-      );
-    };
-    return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
+    const beat = setInterval(() => void this.#renew(lease), leaseMs / BEATS);
+    const lease: Lease = { name, leaseMs, fence, since: clock.elapsed(), renewed, lost, beat };
+    this.#held.add(lease);
+    return lease;
+  }
+
+  confirm(): Promise<void> | undefined {
+    const { elapsed, now } = this.#times();
+    const late = [...this.#held].filter(({ renewed, leaseMs }) => {
+      return elapsed - renewed.elapsed >= leaseMs || now - renewed.now >= leaseMs;
+    });
+    return late.length === 0 ? undefined : Promise.all(late.map((lease) => this.#renew(lease))).then(() => undefined);
+  }
+
+  async #renew(lease: Lease): Promise<void> {
+    const renewed = this.#times();
+    try {
+      if ((await this.#hold(lease.name, lease.leaseMs)) === lease.fence) lease.renewed = renewed;
+      else lease.lost.abort();
+    } catch (error) {
+      // A missed renewal is survivable: the lease lasts until the next ones.
+      this.#shared.log.warn({ err: error, lease: lease.name }, 'a lease could not be renewed');
+    }
+  }
+
+  #times(): Lease['renewed'] {
+    const { clock } = this.#shared;
+    return { elapsed: clock.elapsed(), now: clock.now() };
   }
 
   async giveBack(lease: Lease, retention: LeaseRetention | undefined): Promise<void> {
@@ -188,14 +220,16 @@ class HeldLeases {
     await Promise.all(this.#ending.values());
   }
 
-  async #hold(name: string, leaseMs: number): Promise<boolean> {
+  /** Its fence; null = another process holds it. */
+  #hold(name: string, leaseMs: number): Promise<number | null> {
     const { rows, owner, clock } = this.#shared;
     const now = clock.now();
-    return (await rows.acquire(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs)) !== null;
+    return rows.acquire(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs);
   }
 
   #end(lease: Lease): Promise<void> {
     clearInterval(lease.beat);
+    this.#held.delete(lease);
     const { rows, owner, log } = this.#shared;
     const end = rows
       .release(lease.name, owner)

@@ -10,6 +10,8 @@ export interface TransportOptions {
   allowPrivate: PrivateReach;
   clock: Pick<Clock, 'after'>;
   connectTimeoutMs: number;
+  /** Awaited before each exchange; may abort its signal. */
+  beforeSend?: (() => Promise<void> | undefined) | undefined;
   /** How long `close` waits for running changes. */
   finishMs: number;
 }
@@ -67,6 +69,7 @@ export class Transport {
    * is answered, has a connection of its own.
    */
   async exchange(request: WireRequest): Promise<WireAnswer> {
+    await this.#options.beforeSend?.();
     const over = this.#watched(request);
     const alone = request.finish === true || request.once === true;
     return alone ? this.#performAlone(request, over) : this.#performKept(request, over);
@@ -106,6 +109,7 @@ export class Transport {
 
   /** Over a separate connection, so that the result can name the address that answered. */
   async exchangeAlone(request: WireRequest): Promise<WireAnswer> {
+    await this.#options.beforeSend?.();
     let address = '';
     const answer = await this.#performAlone(
       request,
