@@ -71,6 +71,16 @@ describe('an archive', () => {
     expect(await logged()).toContain('backup-exported');
   });
 
+  it('can be unpacked whatever times the site gives its files', async () => {
+    for (const time of [2 ** 53 - 1, 9e12, 8 ** 11, -1]) putFile(state(), `odd-${time}`, Buffer.from('odd'), time);
+    app.clock.move(3_600_000);
+    id = (await app.call('back-up-site', { site_id_or_domain: 1 })).backup_id;
+    const place = tempFolder('archive-times');
+    writeFileSync(join(place, 'all.tar'), Buffer.from(await (await get()).arrayBuffer()));
+    execFileSync('tar', ['-xf', join(place, 'all.tar'), '--no-same-owner', '--touch', '-C', place]);
+    expect(readdirSync(join(place, 'files')).filter((name) => name.startsWith('odd-'))).toHaveLength(4);
+  });
+
   it('leaves out, and names, a table whose definition would run something where it is loaded', async () => {
     const create = "CREATE TABLE `wp_evil` (\n  `a` int COMMENT 'a\\ */'\n);\n\\! touch evil\n-- '\n)";
     state().lies = (action) => {
@@ -124,6 +134,15 @@ describe('an archive', () => {
     const again = await get();
     expect(again.status).toBe(200);
     for (const one of [...answers.slice(1), again]) await one.body?.cancel();
+    const headers = { authorization: `Bearer ${app.tokens.write}` };
+    for (let times = 0; times < 5; times++) {
+      const head = await app.http.request(`/v2/backups/${id}/archive`, { method: 'HEAD', headers });
+      expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+        200,
+        'application/x-tar',
+        '',
+      ]);
+    }
     expect((await get()).status).toBe(200);
   });
 });
@@ -144,6 +163,23 @@ describe('the SQL of a table', () => {
     for await (const part of dumpTable(table(create), slices())) parts.push(part);
     return Buffer.concat(parts).toString('utf8');
   };
+
+  it.each([
+    ['a length', '[{"length":300000000}]'],
+    ['a list of bytes', '[[5]]'],
+    ['two texts', '[["QQ==","QQ=="]]'],
+    ['no base64', '[["<?php"]]'],
+    ['a number', '[5]'],
+    ['no row', 'null'],
+    ['no JSON', 'wp'],
+    ['no end', '['.repeat(200_000)],
+  ])('is none where a cell is what no table has: %s', async (_, line) => {
+    await expect(dumped('CREATE TABLE `wp_``x` (\n  `a` longblob\n) ENGINE=InnoDB', `${line}\n`)).rejects.toMatchObject(
+      {
+        code: 'svc_backup_storage',
+      },
+    );
+  });
 
   it('keeps every byte, and leaves out what the server computes', async () => {
     const create =
@@ -186,6 +222,10 @@ describe('the SQL of a table', () => {
     "CREATE TABLE `t` (`a` int) COMMENT='a'ENGINE=CONNECT",
     'CREATE TABLE `t` (`a` int) AUTO_INCREMENT=1.0ENGINE=CONNECT',
     'CREATE TABLE x (`a` int)',
+    // Another database is no place of this table.
+    'CREATE TABLE `t` (`a` int, CONSTRAINT `c` FOREIGN KEY (`a`) REFERENCES `other`.`t` (`a`))',
+    'CREATE TABLE `t` (`a` int DEFAULT nextval(`other`.`s`))',
+    'CREATE TABLE `t` (`a` int DEFAULT setval(other . s, 5))',
   ])('is not written where it would be more than one statement: %s', (create) => {
     expect(isDumpable(table(create))).toBe(false);
   });
@@ -195,6 +235,7 @@ describe('the SQL of a table', () => {
     "CREATE TABLE `t` (`a` int) COMMENT='\\'; DROP DATABASE x; -- '",
     'CREATE TABLE `t;` (\n  `id` int\n) ENGINE=InnoDB\n/*!50100 PARTITION BY RANGE (`id`)\n(PARTITION p0 VALUES LESS THAN (10) ENGINE = InnoDB) */',
     "CREATE TABLE `t` (\n  `a` int COMMENT 'a */ /*!50100 b'\n) ENGINE=InnoDB /*!80016 DEFAULT ENCRYPTION='N' */",
+    'CREATE TABLE `t` (`a` decimal(9,2) DEFAULT 1.50, CONSTRAINT `c` FOREIGN KEY (`a`) REFERENCES `u` (`a`))',
     "CREATE TABLE `t` (`select` int, CHECK (`select` like _utf8mb4'a%')) /*!50100 TABLESPACE `innodb_system` */ ENGINE=InnoDB",
   ])('is written otherwise: %s', (create) => {
     expect(isDumpable(table(create))).toBe(true);

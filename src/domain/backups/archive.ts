@@ -87,6 +87,9 @@ function adder(controller: ReturnType<typeof createTarPacker>['controller'], mad
   };
 }
 
+/** The last second that the header of a file in a tar archive has room for: 11 octal digits, in the year 2242. */
+const LATEST = 8 ** 11 - 1;
+
 async function addFiles(repository: Repository, { files }: Snapshot, add: Add, signal: AbortSignal): Promise<void> {
   for (const page of files)
     for (const { path, size, time, mode, chunks } of await readFilesPage(repository, page))
@@ -94,7 +97,7 @@ async function addFiles(repository: Repository, { files }: Snapshot, add: Add, s
         await add(
           `files/${path}`,
           { size, parts: chunksOf(repository, chunks, signal) },
-          { mode: mode & 0o777, mtime: new Date(Math.max(0, time) * 1000) },
+          { mode: mode & 0o777, mtime: new Date(Math.min(Math.max(0, time), LATEST) * 1000) },
         );
 }
 

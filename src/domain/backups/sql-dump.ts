@@ -28,8 +28,11 @@ const TOKENS = new RegExp(`${LITERALS.source}|/\\*!\\d{5,6} | \\*/`, 'gs');
 const ENGINES =
   /^(innodb|myisam|aria|memory|heap|archive|csv|blackhole|rocksdb|tokudb|mroonga|columnstore|ndb|ndbcluster)$/i;
 const HEAD = 'CREATE TABLE ? (';
-/** Rows or places that are not those of the table. A word may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`. */
-const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION)\b|^\s*LIKE\b/i;
+/**
+ * Rows or places that are not those of the table, and names of another database. A word may stand right behind a number:
+ * `AUTO_INCREMENT=1e0SELECT`.
+ */
+const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION)\b|^\s*LIKE\b|[?a-z_$]\s*\.\s*[?a-z_$]/i;
 
 /**
  * Whether the statement that makes a table is one statement, reaches nothing outside of the database, and has nothing that the
@@ -117,13 +120,31 @@ function* linesOf(slice: Buffer): Generator<string> {
 type Cell = string | null | [string];
 
 function rowOf(line: string, columns: readonly Column[], table: string): string {
-  const cells = JSON.parse(line) as Cell[];
-  if (cells.length !== columns.length)
+  const cells = cellsOf(line);
+  if (cells?.length !== columns.length)
     throw new ServiceError('svc_backup_storage', `The rows of ${table} do not fit its columns.`, {
       advice: 'Restore this backup with restore-backup-v1 instead.',
     });
   return `(${cells.map((cell, at) => literalOf(cell, columns[at]?.kind ?? 'other')).join(',')})`;
 }
+
+/** Undefined for what the plugin for backups would not have sent. */
+function cellsOf(line: string): Cell[] | undefined {
+  try {
+    const cells: unknown = JSON.parse(line);
+    return Array.isArray(cells) && cells.every(isCell) ? cells : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isCell(cell: unknown): cell is Cell {
+  const isBytes = Array.isArray(cell) && cell.length === 1 && typeof cell[0] === 'string' && BASE64.test(cell[0]);
+  return isBytes || cell === null || typeof cell === 'string';
+}
+
+/** The length is looked at by its end alone: each alternative would be tried at each place. */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 const ESCAPED: Readonly<Record<string, string>> = {
   '\0': '\\0',

@@ -94,8 +94,13 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     );
     if (replayed) headers['idempotency-replayed'] = 'true';
     if (route.changesLogins) parts.auth.invalidate();
-    if (route.streams !== undefined)
-      return streamed(route.streams, await parts.openArchive(answer as never, signal), headers);
+    if (route.streams !== undefined) {
+      const archive = await parts.openArchive(answer as never, signal);
+      // Nobody reads the body of a HEAD, nor that of a caller who has hung up.
+      const isRead = c.req.method !== 'HEAD' && !signal.aborted;
+      if (!isRead) await archive.stream.cancel();
+      return streamed(route.streams, archive.name, isRead ? archive.stream : null, headers);
+    }
     return answered(c, route, answer, { query, headers, asked, unchanged: unchanged === true });
   }
 
@@ -149,7 +154,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
 }
 
 /** A file that is made while it is sent. */
-function streamed(type: string, { name, stream }: Archive, headers: HeaderFields): Response {
+function streamed(type: string, name: string, stream: Archive['stream'] | null, headers: HeaderFields): Response {
   Object.assign(headers, {
     'content-type': type,
     'content-disposition': `attachment; filename="${name}"`,
