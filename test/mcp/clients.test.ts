@@ -306,6 +306,42 @@ describe('sessions', () => {
     expect(await modern.listTools()).toHaveLength(operations.length);
   });
 
+  it('a restarted server: an answer to a question of before it counts for no other', async () => {
+    const own = await mcpApp({ sites: 2, connected: 2 });
+    let answerFirst = (_: { action: 'accept'; content: { confirm: boolean } }) => {};
+    const asked: string[] = [];
+    let bothAsked = () => {};
+    const second = new Promise<void>((resolve) => {
+      bothAsked = resolve;
+    });
+    const first = new Promise<void>((resolve) => {
+      const answer: Target['answer'] = ({ message }) => {
+        asked.push(message);
+        if (asked.length === 2) bothAsked();
+        if (asked.length > 1) return new Promise(() => {});
+        resolve();
+        return new Promise((reply) => {
+          answerFirst = reply;
+        });
+      };
+      own.target.answer = answer;
+    });
+    const driver = await connect(['2025-11-25', 'http'], own.target);
+    const before = driver.call('svc-delete-site-v1', { site_id_or_domain: 1, confirm: true }).catch(() => undefined);
+    await first;
+    await own.restart();
+    const remove = () => driver.call('svc-delete-site-v1', { site_id_or_domain: 2, confirm: true });
+    const after = remove().catch((error: Error) => (error.message === 'fetch failed' ? remove() : undefined));
+    await second;
+    answerFirst({ action: 'accept', content: { confirm: true } });
+    // What the answer did is done once a later message of the client has been handled.
+    for (let turn = 0; turn < 3; turn++) await driver.listTools();
+    expect((await own.app.call('list-sites')).items.map(({ id }: { id: number }) => id)).toEqual([1, 2]);
+    expect(asked).toHaveLength(2);
+    await driver.close();
+    await Promise.all([before, after]);
+  });
+
   it('fifty at once', async () => {
     const drivers = await Promise.all(Array.from({ length: 50 }, () => connect(['2025-11-25', 'http'], mcp.target)));
     const answers = await Promise.all(

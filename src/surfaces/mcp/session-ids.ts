@@ -11,6 +11,8 @@ export interface SessionFacts {
   protocolVersion: string;
   /** The client's `elicitation` capability; undefined when it cannot ask its user. */
   elicitation?: JsonObject | undefined;
+  /** As the client calls itself, cut; undefined when it does not. */
+  client?: { name: string; version: string } | undefined;
   /** The client shows views, see apps.ts. */
   apps?: true | undefined;
 }
@@ -26,10 +28,13 @@ const LIFETIME_MS = 30 * 24 * 60 * 60_000;
 /** Longest id that is opened; issued ids are shorter. */
 const MAX_ID = 1000;
 const MAX_VERSION = 40;
+const MAX_NAME = 80;
 
 /** Extracts the facts from an `initialize` request; missing or invalid members are left out. */
 export function sessionFacts(initialize: unknown): SessionFacts {
-  const { params } = (initialize ?? {}) as { params?: { protocolVersion?: unknown; capabilities?: unknown } };
+  const { params } = (initialize ?? {}) as {
+    params?: { protocolVersion?: unknown; capabilities?: unknown; clientInfo?: unknown };
+  };
   const capabilities = (params?.capabilities ?? {}) as { elicitation?: unknown; extensions?: unknown };
   const { elicitation } = capabilities;
   const modes = typeof elicitation === 'object' && elicitation !== null ? elicitation : undefined;
@@ -37,19 +42,26 @@ export function sessionFacts(initialize: unknown): SessionFacts {
   return {
     protocolVersion: String(params?.protocolVersion ?? '').slice(0, MAX_VERSION),
     ...(kept === undefined ? {} : { elicitation: kept }),
+    ...clientOf(params?.clientInfo),
     ...(showsApps(capabilities) ? { apps: true } : {}),
   };
 }
 
+function clientOf(info: unknown): Pick<SessionFacts, 'client'> {
+  const { name, version } = (info ?? {}) as { name?: unknown; version?: unknown };
+  if (typeof name !== 'string' || typeof version !== 'string') return {};
+  return { client: { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_VERSION) } };
+}
+
 /** Params of an `initialize` request with the same facts. */
-export function initializeParams({ protocolVersion, elicitation, apps }: SessionFacts): JsonObject {
+export function initializeParams({ protocolVersion, elicitation, apps, client }: SessionFacts): JsonObject {
   return {
     protocolVersion,
     capabilities: {
       ...(elicitation === undefined ? {} : { elicitation }),
       ...(apps === undefined ? {} : { extensions: APPS_DECLARED }),
     },
-    clientInfo: { name: 'restored session', version: '0' },
+    clientInfo: client ?? { name: 'restored session', version: '0' },
   };
 }
 

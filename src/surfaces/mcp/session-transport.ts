@@ -5,10 +5,13 @@
  * one server.
  */
 
+import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
+  isJSONRPCErrorResponse,
   isJSONRPCRequest,
+  isJSONRPCResultResponse,
   type JSONRPCMessage,
   type MessageExtraInfo,
   type RequestId,
@@ -43,6 +46,8 @@ export class SessionTransport implements Transport {
   #isClosed = false;
   /** Called when the server has answered the `initialize` request that restores the session. */
   #restored: (() => void) | undefined;
+  /** The SDK counts its requests from 0 in every session, also in one that is restored. */
+  readonly #asker = randomUUID();
 
   constructor(readonly sessionId: string) {}
 
@@ -79,7 +84,8 @@ export class SessionTransport implements Transport {
         exchange.unanswered.add(message.id);
         this.#byRequest.set(message.id, exchange);
       }
-      this.onmessage?.(message, extra);
+      const known = this.#ownAnswer(message);
+      if (known !== undefined) this.onmessage?.(known, extra);
     };
     // This is how handlers learn that a client hung up: the SDK passes on nothing else of the request.
     const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
@@ -114,7 +120,24 @@ export class SessionTransport implements Transport {
     await this.send(refusal).catch((error: unknown) => this.onerror?.(error as Error));
   }
 
-  async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
+  /** The message as the server expects it; undefined for an answer to a question that this transport did not put. */
+  #ownAnswer(message: JSONRPCMessage): JSONRPCMessage | undefined {
+    if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return message;
+    const [asker, id] = String(message.id).split(' ');
+    if (asker === this.#asker) return { ...message, id: Number(id) };
+    this.onerror?.(new Error('an answer to a question of before this session was restored'));
+    return undefined;
+  }
+
+  /** An answer that comes late must not be one to another question: ids are those of this transport only. */
+  #question(message: JSONRPCMessage): JSONRPCMessage {
+    if (isJSONRPCRequest(message)) return { ...message, id: `${this.#asker} ${message.id}` };
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return message;
+    return { ...message, params: { ...message.params, requestId: `${this.#asker} ${message.params?.requestId}` } };
+  }
+
+  async send(sent: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
+    const message = this.#question(sent);
     const isResponse = !('method' in message);
     if (isResponse && message.id === RESTORING && this.#restored !== undefined) return this.#restored();
     const id = isResponse ? message.id : relatedRequestId;
