@@ -506,6 +506,26 @@ describe('a site that does not end', () => {
     expect(await app.call('verify-backup', { backup_id: made.backup_id })).toMatchObject({ sound: true });
   });
 
+  it('sends a file a little at a time: it is stored in pieces as large as others', async () => {
+    const path = 'wp-content/uploads/dripping.bin';
+    const contents = Buffer.from(Array.from({ length: 2_500_000 }, (_, at) => (at * at) % 251));
+    putFile(stateOf(0), path, contents, later());
+    stateOf(0).lies = (action, asked) => {
+      const [first] = (asked.parts ?? []) as [string, number, number][];
+      if (action !== 'read' || first?.[0] !== path) return undefined;
+      const { time = 0, inode } = stateOf(0).files.get(path) ?? {};
+      const bytes = contents.subarray(first[1], first[1] + 50_000);
+      const part = { length: bytes.length, size: contents.length, time, inode, changed: false };
+      return { parts: [part], data: bytes.toString('base64'), deflated: false };
+    };
+    const chunks = async () => Number((await app.db.one('SELECT count(*) AS n FROM backup_chunk'))?.n);
+    const before = await chunks();
+    const [made] = (await app.call('back-up-site', SITE)).backups;
+    expect(await app.call('verify-backup', { backup_id: made.backup_id })).toMatchObject({ sound: true });
+    // Three of the file; the others are of the lists.
+    expect((await chunks()) - before).toBeLessThan(10);
+  });
+
   const listed = (path: string) => [path, 0, 1, 1, 1, 0o644];
   it.each([
     ['goes back and forth', (after: string) => ({ entries: [listed('x')], next: after === 'b' ? 'a' : 'b' })],

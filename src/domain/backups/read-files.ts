@@ -110,6 +110,8 @@ async function readWhole(listed: SiteFile, parts: ReadFilesParts): Promise<Files
     const digest = createHash('sha256');
     const chunks: string[] = [];
     let [offset, stable] = [0, true];
+    // A site may send as little at once as it likes: what is stored are pieces of the same size nevertheless.
+    let pending = Buffer.alloc(0);
     // No further than it is long now: one that grows faster than it is read would have no end.
     const end = file.size;
     for (;;) {
@@ -124,14 +126,16 @@ async function readWhole(listed: SiteFile, parts: ReadFilesParts): Promise<Files
         stable = false;
         file = { ...file, size: part.size, time: part.time, inode: part.inode };
       }
-      for (let at = 0; at < part.bytes.length; at += CHUNK_BYTES)
-        chunks.push(await parts.writer.put(part.bytes.subarray(at, at + CHUNK_BYTES)));
+      pending = Buffer.concat([pending, part.bytes]);
+      for (; pending.length >= CHUNK_BYTES; pending = pending.subarray(CHUNK_BYTES))
+        chunks.push(await parts.writer.put(pending.subarray(0, CHUNK_BYTES)));
       digest.update(part.bytes);
       offset += part.bytes.length;
       bytes += part.bytes.length;
       if (part.bytes.length === 0 || offset >= end || (!stable && attempt < ATTEMPTS)) break;
     }
     if ((stable && offset === file.size) || attempt === ATTEMPTS) {
+      if (pending.length > 0) chunks.push(await parts.writer.put(pending));
       const whole = { ...file, size: offset, sha256: digest.digest('hex'), chunks };
       return { file: whole, bytes, unstable: !stable || offset !== file.size };
     }
