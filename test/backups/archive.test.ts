@@ -222,6 +222,7 @@ describe('the SQL of a table', () => {
     "CREATE TABLE `t` (`a` int) COMMENT='a'ENGINE=CONNECT",
     'CREATE TABLE `t` (`a` int) AUTO_INCREMENT=1.0ENGINE=CONNECT',
     'CREATE TABLE x (`a` int)',
+    'CREATE TABLE `t` (`a` int,\ndelimiter //\n`b` int)',
     // Another database is no place of this table.
     'CREATE TABLE `t` (`a` int, CONSTRAINT `c` FOREIGN KEY (`a`) REFERENCES `other`.`t` (`a`))',
     'CREATE TABLE `t` (`a` int DEFAULT nextval(`other`.`s`))',

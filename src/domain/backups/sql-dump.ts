@@ -29,10 +29,11 @@ const ENGINES =
   /^(innodb|myisam|aria|memory|heap|archive|csv|blackhole|rocksdb|tokudb|mroonga|columnstore|ndb|ndbcluster)$/i;
 const HEAD = 'CREATE TABLE ? (';
 /**
- * Rows or places that are not those of the table, and names of another database. A word may stand right behind a number:
- * `AUTO_INCREMENT=1e0SELECT`.
+ * Rows or places that are not those of the table, names of another database, and the one command that `--binary-mode`
+ * leaves. A word may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`.
  */
-const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION)\b|^\s*LIKE\b|[?a-z_$]\s*\.\s*[?a-z_$]/i;
+const ELSEWHERE =
+  /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION|DELIMITER)\b|^\s*LIKE\b|[?a-z_$]\s*\.\s*[?a-z_$]/i;
 
 /**
  * Whether the statement that makes a table is one statement, reaches nothing outside of the database, and has nothing that the
