@@ -206,6 +206,19 @@ describe('policies on the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('lead to the request for sites that joined, beside the rollout of the others', async () => {
+    const body = { name: 'Joined', approval: 'auto', schedule: { at: '04:15' } };
+    const { policy_id: id } = await rest('POST', '/policies', body);
+    const told = "UPDATE policy SET state = 'started', approval_id = 'apr_1', due_at = ? WHERE id = ?";
+    await app.db.run(told, [app.clock.now(), Number(id)]);
+    const page = await served.open(['read']);
+    await page.goto(`${served.url}/policies/${id}`);
+    const link = page.getByRole('link', { name: 'asked for approval on sites that joined since' });
+    expect(await link.getAttribute('href')).toBe('/approvals#apr_1');
+    await rest('DELETE', `/policies/${id}`);
+    await page.context().close();
+  });
+
   it('are read by others, with what they would do and who may set them', async () => {
     const page = await served.open(['read', 'write']);
     await page.setViewportSize(PHONE);

@@ -512,6 +512,7 @@ export const en = {
         ignored: 'Ignored',
         excluded_site: 'Site left out',
         excluded_tag: 'Left out by tag',
+        asked_apart: 'A person is asked for these sites',
         excluded_client: 'Left out by client',
         too_young: 'Too new',
         automatic_update_off: 'Site takes no automatic updates',
@@ -563,6 +564,7 @@ export const en = {
     last: 'Last start',
     notPlanned: 'none',
     neverDue: 'It has not been due yet.',
+    joined: 'asked for approval on sites that joined since',
     state: {
       started: 'started a rollout',
       asked: 'asked for approval',

@@ -123,6 +123,11 @@ function Last({ of: { at, state, detail, approval_id, rollout_id } }: { of: NonN
   return (
     <>
       {clock(at)}: {href === null ? word : <a href={href}>{word}</a>}
+      {state === 'started' && approval_id !== null && (
+        <>
+          , <a href={`/approvals#${approval_id}`}>{t.policies.joined}</a>
+        </>
+      )}
       {TOLD.includes(state) && <span class="muted small"> {detail}</span>}
     </>
   );
