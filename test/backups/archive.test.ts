@@ -174,11 +174,9 @@ describe('the SQL of a table', () => {
     ['no JSON', 'wp'],
     ['no end', '['.repeat(200_000)],
   ])('is none where a cell is what no table has: %s', async (_, line) => {
-    await expect(dumped('CREATE TABLE `wp_``x` (\n  `a` longblob\n) ENGINE=InnoDB', `${line}\n`)).rejects.toMatchObject(
-      {
-        code: 'svc_backup_storage',
-      },
-    );
+    const create = 'CREATE TABLE `wp_``x` (\n  `a` longblob\n) ENGINE=InnoDB';
+    const refused = { code: 'svc_backup_storage', data: { reason: 'damaged' } };
+    await expect(dumped(create, `${line}\n`)).rejects.toMatchObject(refused);
   });
 
   it('keeps every byte, and leaves out what the server computes', async () => {

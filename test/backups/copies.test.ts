@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:f
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SiteCopies, SiteCopy } from '../../src/outbound/copies/copies.js';
+import { CopyUnavailable, type SiteCopies, type SiteCopy } from '../../src/outbound/copies/copies.js';
 import { createCopies } from '../../src/outbound/copies/create.js';
 import { tempFolder } from '../support/cleanup.js';
 import { CONTAINER } from '../support/container.js';
@@ -43,6 +43,13 @@ function confined(container: string[] | null) {
     listener.close();
     delete process.env.SECRET_OF_THE_SERVICE;
     delete process.env.HTTPS_PROXY;
+  });
+
+  it('that cannot be set up because of a file of the backup says so', async () => {
+    const own = await copies.open(1_000, signal);
+    await own.put('wp-config.php/x', text('a folder of this name'));
+    await expect(own.configure({ prefix: 'wp_', constants: {}, php: '' })).rejects.toThrow(CopyUnavailable);
+    await own.close();
   });
 
   async function* text(code: string) {

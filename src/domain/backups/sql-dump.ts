@@ -125,6 +125,7 @@ function rowOf(line: string, columns: readonly Column[], table: string): string 
   if (cells?.length !== columns.length)
     throw new ServiceError('svc_backup_storage', `The rows of ${table} do not fit its columns.`, {
       advice: 'Restore this backup with restore-backup-v1 instead.',
+      data: { reason: 'damaged' },
     });
   return `(${cells.map((cell, at) => literalOf(cell, columns[at]?.kind ?? 'other')).join(',')})`;
 }

@@ -61,9 +61,7 @@ export class Copy implements SiteCopy {
       await own(place);
       return digest.digest('hex');
     } catch (error) {
-      const { code, syscall } = error as NodeJS.ErrnoException;
-      if (syscall === undefined) throw error;
-      throw new CopyUnavailable(`A file of the backup cannot be written here (${code ?? 'unknown error'}).`);
+      throw notWritten(error);
     }
   }
 
@@ -84,11 +82,17 @@ export class Copy implements SiteCopy {
   }
 
   async configure(settings: CopySettings): Promise<void> {
-    for (const [path, text] of Object.entries(await this.#runtime.files(settings))) {
-      const place = join(this.#site, path);
-      await this.#makeFolder(dirname(place));
-      await writeFile(place, text, { mode: 0o600 });
-      await own(place);
+    const files = Object.entries(await this.#runtime.files(settings));
+    try {
+      for (const [path, text] of files) {
+        const place = join(this.#site, path);
+        await this.#makeFolder(dirname(place));
+        await writeFile(place, text, { mode: 0o600 });
+        await own(place);
+      }
+    } catch (error) {
+      // A file of the backup may have the name of a folder that is needed, or the other way round.
+      throw notWritten(error);
     }
   }
 
@@ -103,4 +107,10 @@ export class Copy implements SiteCopy {
   close(): Promise<void> {
     return this.#parts.close();
   }
+}
+
+function notWritten(error: unknown): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return error;
+  return new CopyUnavailable(`A file of the backup cannot be written here (${code ?? 'unknown error'}).`);
 }
