@@ -104,6 +104,7 @@ export async function requireOwners(
   clients: readonly number[],
   field = 'tag_ids',
 ): Promise<void> {
+  if (tags.length + clients.length === 0) return;
   const missing = await ctx.store.narrowedUpdates.unknownOwners(tags, clients);
   if (missing.tag !== undefined)
     throw new ServiceError('svc_tag_not_found', `${field}: no tag has the id ${missing.tag}. Nothing was done.`, {

@@ -364,6 +364,7 @@ async function candidatesOf(
 
 /** The sites; throws for one that there is not. */
 export async function requireSites(ctx: Ctx, refs: PlanInput['site_ids_or_domains'], field: string) {
+  if (refs.length === 0) return [];
   const { sites, errors } = await resolveSites(ctx, refs, field);
   const [error] = errors;
   if (error !== undefined)
