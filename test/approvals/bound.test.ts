@@ -138,6 +138,21 @@ describe('what is shown for approval', () => {
     for (const id of [6, 7]) await person(`POST /sites/${id}/unsuspend`);
   });
 
+  it('of an undo of all since a time is the same once it was asked for, although that is in the log', async () => {
+    await app.rules({ preset: 'open' });
+    app.app.clock.move(3_600_000);
+    const since = new Date(app.app.clock.now() - 1000).toISOString();
+    const { id } = (await key('POST /tags/add', { name: 'Since' })).body.data;
+    await app.rules({ preset: 'strict' });
+    const undo = { since, confirm: true };
+    const asked = await key('POST /actions/undo', undo);
+    app.app.clock.move(5_000);
+    await app.shell.approve(idOf(asked));
+    app.app.clock.move(5_000);
+    expect((await key('POST /actions/undo', undo)).status).toBe(200);
+    expect((await person('GET /tags')).body.data.some((tag: { id: number }) => tag.id === id)).toBe(false);
+  });
+
   it('is never a part of it: more than a person can be shown is refused', async () => {
     const update = ALL.map((id) => ({ id, notes: 'x'.repeat(20_000) }));
     const before = (await person('GET /approvals')).body.total;

@@ -225,6 +225,9 @@ describe('the SQL of a table', () => {
     'CREATE TABLE `t` (`a` int, CONSTRAINT `c` FOREIGN KEY (`a`) REFERENCES `other`.`t` (`a`))',
     'CREATE TABLE `t` (`a` int DEFAULT nextval(`other`.`s`))',
     'CREATE TABLE `t` (`a` int DEFAULT setval(other . s, 5))',
+    'CREATE TABLE `t` (`a` int DEFAULT nextval(db1.seq))',
+    'CREATE TABLE `t` (`a` int DEFAULT nextval(é.1))',
+    'CREATE TABLE `t` (`a` int, FOREIGN KEY (`a`) REFERENCES wp_2.users (`a`))',
   ])('is not written where it would be more than one statement: %s', (create) => {
     expect(isDumpable(table(create))).toBe(false);
   });

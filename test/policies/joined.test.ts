@@ -1,6 +1,6 @@
 /** Sites that join an automatic policy after a person set it: programs can bring that about, so a person is asked for them. */
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { runPolicies } from '../../src/domain/policies/run.js';
 import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
 import { type Ask, type Ways, ways } from '../approvals/client.js';
@@ -118,7 +118,7 @@ describe('a site that a program brings into an automatic policy', () => {
     const [request] = await waiting();
     expect((await stored(id)).last).toMatchObject({
       ...{ state: 'asked', approval_id: request.approval_id, rollout_id: null },
-      detail: expect.stringContaining('No person has agreed to its sites so far.'),
+      detail: expect.stringContaining('No person has agreed to all of its sites so far.'),
     });
     await finish();
     expect(having('2.0')).toEqual([]);
@@ -227,6 +227,39 @@ describe('a site that joins an automatic policy', () => {
     const all = (await approver('GET /approvals')).body.data;
     expect(all.map((one: { state: string }) => one.state)).toEqual(['used']);
     expect((await approver('GET /rollouts')).body.total).toBe(2);
+    await finish();
+    expect(having('2.0')).toEqual([1, 8]);
+  });
+
+  it('while its policy plans, is in no plan that begins without a person', async () => {
+    const tag = await tagged(1);
+    await policy({ tag_ids: [tag] });
+    await ok(key('POST /sites/8/edit', { groupids: [tag] }));
+    untilDue();
+    const { rolloutPlans } = way.app.service.store;
+    const items = rolloutPlans.items.bind(rolloutPlans);
+    vi.spyOn(rolloutPlans, 'items').mockImplementationOnce(async (id) => {
+      await ok(key('POST /sites/7/edit', { groupids: [tag] }));
+      return items(id);
+    });
+    await tick();
+    await finish();
+    expect(having('2.0')).toEqual([1]);
+    expect(await waiting()).toMatchObject([{ sites: 1, plan: { would_update: [{ site_id: 8 }] } }]);
+  });
+
+  it('and is the only one that may be the first, leaves the whole plan to a person', async () => {
+    const first = (await person('POST /tags/add', { name: 'First' })).body.data.id;
+    const tag = await tagged(1);
+    const id = await policy({ tag_ids: [tag], waves: { canary_tag_ids: [first] } });
+    await ok(key('POST /sites/8/edit', { groupids: [tag, first] }));
+    await nextDay();
+    const [request] = await waiting();
+    expect(request).toMatchObject({ sites: 2, plan: { waves: 2 } });
+    expect((await stored(id)).last.state).toBe('asked');
+    await finish();
+    expect(having('2.0')).toEqual([]);
+    await ok(approver(`POST /approvals/${request.approval_id}/approve`));
     await finish();
     expect(having('2.0')).toEqual([1, 8]);
   });

@@ -103,6 +103,32 @@ describe('a right', () => {
     });
   });
 
+  it('is asked for once by all that wait to send, and lost where storage does not answer', async () => {
+    let asked = 0;
+    let answers = true;
+    const rights = createLeases({
+      rows: {
+        acquire: async (...of) => {
+          asked++;
+          if (!answers) throw new Error('unreachable');
+          return (rows[0] as (typeof rows)[0]).acquire(...of);
+        },
+        release: async () => undefined,
+      },
+      ...{ owner: 'p0', clock: sleepless, log },
+    });
+    await rights.exclusive('site:5', never, async (held) => {
+      clock.move(60_000);
+      asked = 0;
+      await Promise.all(Array.from({ length: 9 }, () => rights.confirm()));
+      expect([asked, held.aborted]).toEqual([1, false]);
+      answers = false;
+      clock.move(60_000);
+      await rights.confirm();
+      expect(held.aborted).toBe(true);
+    });
+  });
+
   it('is not waited for longer than the caller waits', async () => {
     const stop = new AbortController();
     await process_(0).exclusive('site:3', never, async () => {

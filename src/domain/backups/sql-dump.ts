@@ -29,11 +29,11 @@ const ENGINES =
   /^(innodb|myisam|aria|memory|heap|archive|csv|blackhole|rocksdb|tokudb|mroonga|columnstore|ndb|ndbcluster)$/i;
 const HEAD = 'CREATE TABLE ? (';
 /**
- * Rows or places that are not those of the table, names of another database, and the one command that `--binary-mode`
- * leaves. A word may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`.
+ * Rows or places that are not those of the table, and the one command that `--binary-mode` leaves. A word may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`.
  */
-const ELSEWHERE =
-  /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION|DELIMITER)\b|^\s*LIKE\b|[?a-z_$]\s*\.\s*[?a-z_$]/i;
+const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION|DELIMITER)\b|^\s*LIKE\b/i;
+/** Where no name stands before it, or behind it. */
+const DECIMAL = /(?<![\p{L}\p{N}_$?.])\d+\.\d+(?![\p{L}\p{N}_$?.])/gu;
 
 /**
  * Whether the statement that makes a table is one statement, reaches nothing outside of the database, and has nothing that the
@@ -60,6 +60,8 @@ export function isDumpable({ name, create }: Pick<BackedUpTable, 'name' | 'creat
     bare.startsWith(HEAD) &&
     !/[;\\#'"`\0]|--|\/\*|\*\//.test(bare) &&
     !ELSEWHERE.test(bare.slice(HEAD.length)) &&
+    // The name of another database.
+    !bare.replace(DECIMAL, '0').includes('.') &&
     engines.every((engine) => ENGINES.test(engine)) &&
     !/\p{Cc}/u.test(name)
   );

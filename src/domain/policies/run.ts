@@ -14,7 +14,7 @@ import { shownPlan } from '../approvals/shown-plan.js';
 import { counted } from '../common/question.js';
 import { type Ctx, originOf } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
-import { planUpdatesOf } from '../updates/rollouts/plan.js';
+import { type PlanInput, planUpdatesOf } from '../updates/rollouts/plan.js';
 import { plannedUpdates, previewStart, startRollout } from '../updates/rollouts/start.js';
 import { sitesToAsk } from './agreed.js';
 import { askerOf, definitionOf, planOf } from './definition.js';
@@ -108,19 +108,35 @@ async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<P
   const planned = await sitesOf(ctx, whole);
   const joined = definition.approval === 'ask' ? [] : await sitesToAsk(ctx, policy, planned);
   if (joined.length === 0) return bind(ctx, policy, whole, null);
-  const { waves } = input;
-  // None of the sites that it names as the first is among them, or need be.
-  const first = { ...waves, canary_tag_ids: [], canary_sites: [], canary_choice: undefined };
-  const apart = await planUpdatesOf(ctx, { ...input, site_ids_or_domains: joined, waves: first }, 1, 1);
-  if (apart.updates === 0) throw new Error('the updates of the sites that joined are gone');
-  const request = await ask(ctx, policy, apart, ` on ${counted(joined.length, 'site')} that joined it`);
-  if (joined.length < planned.length) {
-    const agreed = await planUpdatesOf(ctx, { ...input, asked_apart: new Set(joined) }, 1, 1);
-    return bind(ctx, policy, agreed, request.id);
-  }
-  const detail = `${request.summary} No person has agreed to its sites so far. ${waits(request.id)}`;
-  await end(ctx, policy, { state: 'asked', detail, approval_id: request.id, plan: apart });
+  const agreed = await agreedPlan(ctx, input, new Set(planned.filter((id) => !joined.includes(id))));
+  const asked = agreed === null ? whole : await joinedPlan(ctx, input, joined);
+  const request = await ask(ctx, policy, asked, ` on ${counted(joined.length, 'site')} that joined it`);
+  if (agreed !== null) return bind(ctx, policy, agreed, request.id);
+  const detail = `${request.summary} No person has agreed to all of its sites so far. ${waits(request.id)}`;
+  await end(ctx, policy, { state: 'asked', detail, approval_id: request.id, plan: asked });
   return null;
+}
+
+type Made = Awaited<ReturnType<typeof planUpdatesOf>>;
+
+/** On sites that a person has agreed to; null if there is none, or if only others may be the first. */
+async function agreedPlan(ctx: Ctx, input: PlanInput, agreed: ReadonlySet<number>): Promise<Made | null> {
+  if (agreed.size === 0) return null;
+  try {
+    const plan = await planUpdatesOf(ctx, { ...input, agreed }, 1, 1);
+    return plan.updates === 0 ? null : plan;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'svc_invalid_input') return null;
+    throw error;
+  }
+}
+
+async function joinedPlan(ctx: Ctx, { waves, ...input }: PlanInput, joined: readonly number[]): Promise<Made> {
+  // None of the sites that are named as the first is among them, or need be.
+  const first = { ...waves, canary_tag_ids: [], canary_sites: [], canary_choice: undefined };
+  const plan = await planUpdatesOf(ctx, { ...input, site_ids_or_domains: [...joined], waves: first }, 1, 1);
+  if (plan.updates === 0) throw new Error('the updates of the sites that joined are gone');
+  return plan;
 }
 
 const waits = (id: string) => `Request ${id} is waiting for a person.`;
@@ -132,7 +148,7 @@ async function sitesOf(ctx: Ctx, { plan_id }: PolicyPlan): Promise<number[]> {
 async function bind(
   ctx: Ctx,
   policy: PolicyRow,
-  { plan_id, digest, updates, summary }: Awaited<ReturnType<typeof planUpdatesOf>>,
+  { plan_id, digest, updates, summary }: Made,
   apart: string | null,
 ): Promise<Plan | null> {
   if (updates === 0) {

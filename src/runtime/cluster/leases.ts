@@ -132,6 +132,8 @@ interface Lease {
   renewed: { elapsed: number; now: number };
   lost: AbortController;
   beat: NodeJS.Timeout;
+  /** The renewal that several wait for. */
+  confirming: Promise<void> | undefined;
 }
 
 /** This process's leases. The caller ensures that acquiring and releasing a name alternate. */
@@ -167,17 +169,28 @@ class HeldLeases {
     }
     const lost = new AbortController();
     const beat = setInterval(() => void this.#renew(lease), leaseMs / BEATS);
-    const lease: Lease = { name, leaseMs, fence, since: clock.elapsed(), renewed, lost, beat };
+    const lease: Lease = { name, leaseMs, fence, since: clock.elapsed(), renewed, lost, beat, confirming: undefined };
     this.#held.add(lease);
     return lease;
   }
 
   confirm(): Promise<void> | undefined {
+    const late = [...this.#held].filter((lease) => this.#isOver(lease));
+    return late.length === 0 ? undefined : Promise.all(late.map((one) => this.#confirmed(one))).then(() => undefined);
+  }
+
+  #isOver({ renewed, leaseMs }: Lease): boolean {
     const { elapsed, now } = this.#times();
-    const late = [...this.#held].filter(({ renewed, leaseMs }) => {
-      return elapsed - renewed.elapsed >= leaseMs || now - renewed.now >= leaseMs;
+    return elapsed - renewed.elapsed >= leaseMs || now - renewed.now >= leaseMs;
+  }
+
+  #confirmed(lease: Lease): Promise<void> {
+    lease.confirming ??= this.#renew(lease).then(() => {
+      lease.confirming = undefined;
+      // Where storage cannot be reached, another process may reach it.
+      if (this.#isOver(lease)) lease.lost.abort();
     });
-    return late.length === 0 ? undefined : Promise.all(late.map((lease) => this.#renew(lease))).then(() => undefined);
+    return lease.confirming;
   }
 
   async #renew(lease: Lease): Promise<void> {

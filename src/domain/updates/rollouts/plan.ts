@@ -64,8 +64,8 @@ export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>> & {
   vulnerable_at_once?: boolean;
   /** Of the settings: of plugins and themes only these, and nothing on sites that take no automatic updates. */
   trusted?: { plugins: readonly string[]; themes: readonly string[] } | undefined;
-  /** Of policies: sites that a person is asked for apart. */
-  asked_apart?: ReadonlySet<number> | undefined;
+  /** Of policies: the only sites; a person is asked for others apart. */
+  agreed?: ReadonlySet<number> | undefined;
 };
 type Plan = z.input<ReturnType<typeof planShape>>;
 
@@ -226,6 +226,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     if (willing?.has(offer.site_id) === false) return 'automatic_update_off';
     if (!may.has(offer.site_id)) return reason(obstacles.get(offer.site_id) ?? 'svc_site_not_found');
     if (offer.quarantined === 1) return reason('svc_version_quarantined');
+    if (input.agreed?.has(offer.site_id) === false) return 'asked_apart';
     if (isBeyond(offer)) return reason(MISSING);
     if (input.only_vulnerable && !fixes.has(at)) return 'no_known_fix';
     if (young && fixes.has(at)) return undefined;
@@ -258,12 +259,12 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   return { offers, left, ageOf, down, guarded, elsewhere, clientOf, backups: backups.made.size };
 }
 
-type Exclusions = Pick<PlanInput, 'exclude_sites' | 'exclude_tag_ids' | 'exclude_client_ids' | 'asked_apart'>;
+type Exclusions = Pick<PlanInput, 'exclude_sites' | 'exclude_tag_ids' | 'exclude_client_ids'>;
 
 /** By id the sites that are to be left out, and by what. Throws for a site, tag or client that there is not. */
 export async function excludedSites(
   ctx: Ctx,
-  { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients, asked_apart = new Set() }: Exclusions,
+  { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients }: Exclusions,
 ): Promise<ReadonlyMap<number, string>> {
   await requireOwners(ctx, tags, [], 'exclude_tag_ids');
   await requireOwners(ctx, [], clients, 'exclude_client_ids');
@@ -275,7 +276,6 @@ export async function excludedSites(
   ]);
   const by = (reason: string, ids: Iterable<number>) => [...ids].map((id) => [id, reason] as const);
   return new Map([
-    ...by('asked_apart', asked_apart),
     ...by('excluded_client', owned),
     ...by('excluded_tag', tagged),
     ...by(
