@@ -22,11 +22,12 @@ import { fileUrl } from '../runtime/file-url.js';
 import { keepRevoked, type Logins, loginsOf, type RevokedLogins } from '../store/access/revoked-logins.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
 import { endGivenApprovals } from '../store/approvals/approvals.js';
-import { StorageError } from '../store/driver/db.js';
+import { type Db, StorageError } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { differenceText } from '../store/driver/schema.js';
 import { type StoppedWork, stopWork } from '../store/jobs/restored-work.js';
+import { keepCautious, type Policies, policiesOf, type RestoredPolicies } from '../store/policies/restored-policies.js';
 import { migrations } from '../store/schema/index.js';
 import { CommandError } from './command-error.js';
 import { inspect, type Report, sound } from './inspect.js';
@@ -56,7 +57,7 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
   for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
   const replaces = existsSync(target);
   // Nothing is known of one that cannot be read.
-  const last = replaces ? await withReader(config, loginsOf).catch(() => null) : null;
+  const last = replaces ? await withReader(config, lastOf).catch(() => null) : null;
   let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
     prepared = await prepare(config, source, fresh, last);
@@ -66,13 +67,13 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
     for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
     throw error instanceof StorageError && error.kind === 'corrupt' ? unreadable(source, error) : error;
   }
-  const { report, logins, ended_approvals, stopped } = prepared;
+  const { report, logins, ended_approvals, stopped, policies } = prepared;
   const kept = replaces ? await setAside(config, target) : null;
   renameSync(fresh, target);
   if (options.json === true)
     printJson({
       ...{ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets },
-      ...{ logins, ended_approvals, stopped },
+      ...{ logins, ended_approvals, stopped, policies },
     });
   else {
     say(`Restored ${resolve(target)} from ${source}.`);
@@ -82,6 +83,7 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
       say('The previous database cannot be read: every user and API key of the backup may log in again.');
     if (ended_approvals > 0) say(`Approvals that were given and have to be asked for again: ${ended_approvals}.`);
     sayStopped(stopped);
+    sayPolicies(policies);
     if (report.secrets !== null && report.secrets.unreadable > 0)
       say(
         `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
@@ -95,6 +97,27 @@ function sayStopped({ jobs, rollouts }: StoppedWork): void {
     say(`Rollouts that were running in the backup, and are paused: ${rollouts}. Resume or abort them on the page.`);
 }
 
+function sayPolicies({ off, asking }: RestoredPolicies): void {
+  if (off.length > 0) say(`Policies that were switched off since, and stay so: ${namesOf(off)}.`);
+  if (asking.length > 0) say(`Policies that are not those of late, and ask before they act: ${namesOf(asking)}.`);
+}
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  const first = names.slice(0, NAMED).map((name) => cleanLine(name, 80));
+  return `${first.join(', ')}${more}`;
+}
+
+/** What is taken over from the database that is replaced. */
+interface Last {
+  logins: Logins;
+  policies: Policies;
+}
+
+async function lastOf(db: Db): Promise<Last> {
+  return { logins: await loginsOf(db), policies: await policiesOf(db) };
+}
+
 function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }: RevokedLogins): void {
   const words = {
     'API keys that keep fewer rights than in the backup': keys,
@@ -102,11 +125,7 @@ function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }
     'Passwords that are again those of the backup': passwords,
     'Cannot approve, because an assistant has used them or may have (users: until another password is set)': assistants,
   };
-  for (const [what, names] of Object.entries(words)) {
-    const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
-    const first = names.slice(0, NAMED).map((name) => cleanLine(name, 80));
-    if (first.length > 0) say(`${what}: ${first.join(', ')}${more}.`);
-  }
+  for (const [what, names] of Object.entries(words)) if (names.length > 0) say(`${what}: ${namesOf(names)}.`);
   if (other_approval_rules) say('The approval rules are those of the backup again: see "sitefleet approvals rules".');
 }
 
@@ -118,9 +137,9 @@ function unreadable(source: string, { cause, message }: StorageError): CommandEr
 
 /**
  * A complete, sound copy at the newest schema, on disk.
- * @param last logins of the database that it replaces; null = unknown
+ * @param last null = unknown
  */
-async function prepare(config: Config, source: string, fresh: string, last: Logins | null) {
+async function prepare(config: Config, source: string, fresh: string, last: Last | null) {
   copyFileSync(source, fresh);
   // A plain copy of a running service's files has its latest writes in the log next to it.
   if (existsSync(`${source}-wal`)) copyFileSync(`${source}-wal`, `${fresh}-wal`);
@@ -130,6 +149,7 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
   let logins: RevokedLogins | null = null;
   let approvals = 0;
   let stopped: StoppedWork;
+  let policies: RestoredPolicies;
   try {
     report = await inspect(db, presentVault(config));
     refuse(report, config);
@@ -138,7 +158,8 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
     await endBrowserLogins(db);
     approvals = await endGivenApprovals(db);
     stopped = await stopWork(db, systemClock.now());
-    if (last !== null) logins = await keepRevoked(db, last, systemClock.now());
+    policies = await keepCautious(db, last?.policies ?? null, systemClock.now());
+    if (last !== null) logins = await keepRevoked(db, last.logins, systemClock.now());
     report = await inspect(db, presentVault(config));
     refuse(report, config);
   } finally {
@@ -148,7 +169,7 @@ async function prepare(config: Config, source: string, fresh: string, last: Logi
   fsyncSync(handle);
   closeSync(handle);
   for (const file of [`${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
-  return { report, logins, ended_approvals: approvals, stopped };
+  return { report, logins, ended_approvals: approvals, stopped, policies };
 }
 
 /** Throws if the copy must not replace the database. */

@@ -15,6 +15,10 @@ const PAUSED = 'A backup was restored that was made while this ran. What happene
 /** Ends the jobs that have not ended, and pauses the rollouts that run, which a person can resume. */
 export async function stopWork(db: Db, now: number): Promise<StoppedWork> {
   const queue = createJobQueue(db);
+  // Once such a rollout is resumed, the sites of the wave are looked at before the next one begins.
+  await db.run(
+    'UPDATE rollout_wave SET check_job = NULL WHERE check_job IN (SELECT id FROM job WHERE completed_at IS NULL)',
+  );
   const open = await db.all('SELECT id FROM job WHERE completed_at IS NULL');
   for (const { id } of open) await queue.cancel(String(id), UNKNOWN, now);
   const tools = await db.run(
