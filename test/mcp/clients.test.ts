@@ -284,6 +284,8 @@ describe('a client that hangs up', () => {
   });
 });
 
+const ERAS = ['2025-11-25', '2026-07-28'] as const;
+
 describe('sessions', () => {
   it('a restarted server: sessions go on, and their clients can still be asked', async () => {
     const asked: string[] = [];
@@ -340,6 +342,14 @@ describe('sessions', () => {
     expect(asked).toHaveLength(2);
     await driver.close();
     await Promise.all([before, after]);
+  });
+
+  it.each(ERAS)('of a client whose name has what no text may have: %s', async (era) => {
+    const own = await mcpApp({ sites: 1 });
+    const driver = await connect([era, 'http'], { ...own.target, name: 'bad\u0000\u202e name' });
+    expect(textOf(await driver.call('svc-add-tag-v1', { name: 'Made' }))).toContain('Made');
+    const { actions } = await own.app.call('list-actions', { contexts: ['tag'] });
+    expect(actions[0].client).toBe('bad name 1');
   });
 
   it('fifty at once', async () => {

@@ -190,11 +190,12 @@ describe('a site that joins an automatic policy', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is agreed to when a person changes the policy, not when it gets another name or is switched off', async () => {
+  it('is agreed to when a person changes the policy, not when it gets another name or is switched off and on', async () => {
     const tag = await tagged(1);
     const id = await policy({ tag_ids: [tag] });
     await ok(key('POST /sites/8/edit', { groupids: [tag] }));
     await ok(approver(`PATCH /policies/${id}`, { name: 'Each night' }));
+    for (const enabled of [false, true]) await ok(approver(`PATCH /policies/${id}`, { enabled }));
     await nextDay();
     expect(await waiting()).toMatchObject([{ sites: 1 }]);
     await finish();
@@ -262,6 +263,24 @@ describe('a site that joins an automatic policy', () => {
     await ok(approver(`POST /approvals/${request.approval_id}/approve`));
     await finish();
     expect(having('2.0')).toEqual([1, 8]);
+  });
+
+  it('has a rollout of its own, which has to end before the policy plans again', async () => {
+    const tag = await tagged(1);
+    const id = await policy({ tag_ids: [tag], waves: { canaries: 1, soak_minutes: 0 } });
+    await ok(key('POST /sites/8/edit', { groupids: [tag] }));
+    await nextDay();
+    const [request] = await waiting();
+    await finish();
+    await ok(approver(`POST /approvals/${request.approval_id}/approve`));
+    await nextDay();
+    expect((await stored(id)).last).toMatchObject({
+      state: 'skipped',
+      detail: expect.stringContaining('has not ended yet'),
+    });
+    await finish();
+    await nextDay();
+    expect((await stored(id)).last.state).not.toBe('skipped');
   });
 
   it('does not keep a policy from being switched off that names what is gone', async () => {

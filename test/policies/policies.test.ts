@@ -1,6 +1,6 @@
 /** Policies of updates: who may set them, what they do at their times, and what they ask a person for. */
 
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { runPolicies } from '../../src/domain/policies/run.js';
 import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
 import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
@@ -218,6 +218,24 @@ describe('a policy that is due', () => {
     await finish();
     app.clock.move(2 * HOUR);
     await finish();
+  });
+
+  it('is changed by a person while it plans: that plan never begins', async () => {
+    await offer('1.25');
+    const before = await rollouts();
+    const id = await policy();
+    until(2);
+    const { rolloutPlans } = app.service.store;
+    const save = rolloutPlans.save.bind(rolloutPlans);
+    vi.spyOn(rolloutPlans, 'save').mockImplementationOnce(async (...of) => {
+      expect((await own(`PATCH /policies/${id}`, { approval: 'ask' })).status).toBe(200);
+      return save(...of);
+    });
+    await tick();
+    expect(await rollouts()).toBe(before);
+    await tick();
+    expect([await rollouts(), (await last(id)).state]).toEqual([before, 'asked']);
+    await own(`DELETE /policies/${id}`);
   });
 
   it('says why it could not plan, and widens nothing', async () => {

@@ -1,7 +1,8 @@
 /** Rollouts as they are started, paused, resumed, aborted and approved, and what they skip because it has changed. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../support/harness.js';
+import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
+import { type Answer, SYSTEM } from '../support/harness.js';
 import { type RolloutApp, rolloutApp, SHOP } from './rollout-app.js';
 
 const SITES = 8;
@@ -222,4 +223,19 @@ describe('a rollout', () => {
     expect({ state, counts }).toEqual({ state: 'completed', counts: { kept: 2, skipped: 6 } });
     expect(app.plugins.slice(0, 6).map(({ version }) => version)).toEqual(['6.0', '6.0', '5.3', '5.3', '5.2', '5.2']);
   });
+});
+
+it('a rollout whose look at the first wave is cancelled looks again before it goes on', async () => {
+  const app = await rolloutApp(3);
+  const { rollout_id } = await app.start({ waves: { canaries: 1, soak_minutes: 60, halt_sites: 1 } });
+  await app.turn();
+  app.clock.move(61 * 60_000);
+  await advanceRollouts(app.ctx({ actor: SYSTEM }));
+  const [wave] = await app.db.all('SELECT check_job FROM rollout_wave WHERE wave = 1');
+  await app.call('cancel-job', { job_id: String(wave?.check_job), confirm: true });
+  const [canary] = await app.sites(rollout_id, 'kept');
+  app.fleet.site(Number(canary) - 1).faults = { offline: true };
+  await app.turn();
+  expect(await app.read(rollout_id)).toMatchObject({ state: 'halted' });
+  expect(app.plugins.filter(({ version }) => version === '2.0')).toHaveLength(1);
 });

@@ -96,7 +96,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-const info = { name: 'test', version: '1' };
+const infoOf = (name = 'test') => ({ name, version: '1' });
 
 interface Validators {
   getValidator<T>(schema: object): (input: unknown) => T;
@@ -149,6 +149,8 @@ export interface Target {
   authorization?: string;
   actor?: Actor;
   answer?: Answerer | undefined;
+  /** As the client calls itself. */
+  name?: string;
   /** Further headers of each request. */
   headers?: Record<string, string>;
 }
@@ -195,9 +197,9 @@ function sharedCalls(client: LegacyClient | ModernClient) {
 
 async function connectLegacy(
   transport: Transport,
-  { url, core, authorization, actor, answer, headers }: Target,
+  { url, core, authorization, actor, answer, headers, name }: Target,
 ): Promise<Driver> {
-  const client = new LegacyClient(info, {
+  const client = new LegacyClient(infoOf(name), {
     jsonSchemaValidator: legacyValidators,
     ...(answer === undefined ? {} : { capabilities: { elicitation: {} } }),
   });
@@ -234,9 +236,9 @@ async function connectLegacy(
 
 async function connectModern(
   transport: Transport,
-  { url, core, authorization, actor, answer, headers }: Target,
+  { url, core, authorization, actor, answer, headers, name }: Target,
 ): Promise<Driver> {
-  const client = new ModernClient(info, {
+  const client = new ModernClient(infoOf(name), {
     versionNegotiation: { mode: { pin: '2026-07-28' } },
     jsonSchemaValidator: modernValidators,
     ...(answer === undefined ? {} : { capabilities: { elicitation: {} } }),

@@ -115,8 +115,8 @@ export async function changePolicy(
   );
   if (changed.length === 0) return getPolicy(ctx, id);
   const { words, ...written } = await writeOf(ctx, after);
-  // A new name alone agrees to nothing.
-  const agreed_sites = changed.some((name) => name !== 'name') ? await agreedSites(ctx, after) : undefined;
+  // A new name alone, or the switch, agrees to nothing.
+  const agreed_sites = changed.some((name) => !PLAIN.has(name)) ? await agreedSites(ctx, after) : undefined;
   const write = { ...written, agreed_sites };
   const rescheduled = changed.includes('schedule') || changed.includes('enabled');
   if (!(await ctx.store.policies.change(id, write, rescheduled))) {
@@ -145,9 +145,9 @@ export async function deletePolicy(ctx: Ctx, id: number) {
 /** Members that define nothing of what it does. */
 const PLAIN: ReadonlySet<string> = new Set(['name', 'enabled']);
 
-/** What the person who sets it agrees to; undefined if it would ask, or do nothing. */
-async function agreedSites(ctx: Ctx, { enabled, ...definition }: PolicyInput): Promise<string | undefined> {
-  return enabled && definition.approval === 'auto' ? JSON.stringify(await coveredSites(ctx, definition)) : undefined;
+/** What the person who sets it agrees to; undefined if it would ask. */
+async function agreedSites(ctx: Ctx, definition: PolicyInput): Promise<string | undefined> {
+  return definition.approval === 'auto' ? JSON.stringify(await coveredSites(ctx, definition)) : undefined;
 }
 
 /** Names of sites become their ids: a name can be given to another site later. Throws for what names nothing. */

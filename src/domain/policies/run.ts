@@ -92,14 +92,13 @@ function planned({ plan_id, digest, approval_id }: PolicyRow): Plan {
 
 /** Null: nothing is to be started, or another process does it. */
 async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<Plan | null> {
-  const { rollouts } = ctx.store;
   const due = isoTime(policy.due_at);
   if (missed)
     await end(ctx, policy, { state: 'missed', detail: `The service was not running on that day: ${due} was missed.` });
   if (missed) return null;
-  const before = policy.plan_id === null ? undefined : await rollouts.ofPlan(policy.plan_id);
-  if (before !== undefined && before.settled_at === null) {
-    await end(ctx, policy, { state: 'skipped', detail: `Its rollout ${before.id} has not ended yet.` });
+  const before = await ctx.store.policies.openRollout(policy, askerOf(policy.id));
+  if (before !== undefined) {
+    await end(ctx, policy, { state: 'skipped', detail: `Its rollout ${before} has not ended yet.` });
     return null;
   }
   const definition = definitionOf(policy);
@@ -160,12 +159,14 @@ async function bind(
 
 async function carryOut(ctx: Ctx, policy: PolicyRow, { apart, ...plan }: Plan, missed: boolean): Promise<boolean> {
   const interrupted = { state: 'missed', detail: `It was interrupted at ${isoTime(policy.due_at)}.` } as const;
+  const begun = (await ctx.store.rollouts.ofPlan(plan.plan_id)) !== undefined;
+  // It was changed after it had planned: it plans again.
+  if (!begun && !(await ctx.store.policies.mayBegin(policy, plan))) return false;
   if (definitionOf(policy).approval === 'ask') {
     if (missed) return end(ctx, policy, interrupted);
     const { id, summary } = await ask(ctx, policy, plan);
     return end(ctx, policy, { state: 'asked', detail: `${summary} ${waits(id)}`, approval_id: id });
   }
-  const begun = (await ctx.store.rollouts.ofPlan(plan.plan_id)) !== undefined;
   if (missed && !begun) return end(ctx, policy, interrupted);
   const { rollout_id, summary } = await startRollout(ctx, plan);
   const others =

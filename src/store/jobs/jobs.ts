@@ -281,6 +281,13 @@ export function createJobs(db: Db) {
       };
     },
 
+    async wasCancelled(id: string): Promise<boolean> {
+      const [code] = await db.all("SELECT code FROM job_site WHERE job_id = ? AND code = 'svc_cancelled' LIMIT 1", [
+        id,
+      ]);
+      return code !== undefined;
+    },
+
     /** What a job has done on one of its sites. */
     async itemsAt(id: string, position: number): Promise<JobItem[]> {
       const rows = await db.all('SELECT done, facts FROM job_item WHERE job_id = ? AND position = ? ORDER BY number', [

@@ -1,5 +1,6 @@
 /** Policies, and what became of the newest time at which each was due. Every step is one conditional write. */
 
+import { PLAN_OF_POLICY } from '../../../schemas/approval.js';
 import type { POLICY_SOURCES, POLICY_STATES } from '../../../schemas/policy.js';
 import { type Db, type Row, type Statement, sql } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
@@ -57,6 +58,8 @@ interface UpdatedRow extends Row {
 }
 
 const DAY_MS = 86_400_000;
+/** In a change: a plan that has not begun is made again. */
+const REPLANNED = "state = CASE policy.state WHEN 'planned' THEN 'begun' ELSE policy.state END";
 
 export function createPolicies(db: Db) {
   return {
@@ -83,7 +86,7 @@ export function createPolicies(db: Db) {
         `INSERT INTO policy (source, name, name_key, enabled, definition, agreed_sites, changed_by, changed_at, due_at)
          VALUES ('settings', ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (name_key) DO UPDATE SET definition = excluded.definition, agreed_sites = excluded.agreed_sites,
-           changed_by = excluded.changed_by, changed_at = excluded.changed_at,
+           changed_by = excluded.changed_by, changed_at = excluded.changed_at, ${REPLANNED},
            due_at = CASE WHEN policy.definition ->> '$.schedule' = excluded.definition ->> '$.schedule' THEN policy.due_at
              ELSE max(policy.due_at, excluded.due_at) END
          WHERE policy.source = 'settings' AND policy.definition <> excluded.definition`,
@@ -108,7 +111,7 @@ export function createPolicies(db: Db) {
       const values = [name, name_key, enabled, definition, agreed_sites ?? null, changed_by, changed_at];
       const { changes } = await db.run(
         `UPDATE policy SET name = ?, name_key = ?, enabled = ?, definition = ?,
-           agreed_sites = coalesce(?, agreed_sites), changed_by = ?, changed_at = ?,
+           agreed_sites = coalesce(?, agreed_sites), changed_by = ?, changed_at = ?, ${REPLANNED},
            due_at = CASE WHEN ? THEN max(due_at, ?) ELSE due_at END
          WHERE id = ? AND NOT EXISTS (SELECT 1 FROM policy o WHERE o.name_key = ? AND o.id <> policy.id)`,
         [...values, Number(rescheduled), changed_at, id, name_key],
@@ -147,15 +150,38 @@ export function createPolicies(db: Db) {
 
     /**
      * Binds the time that was taken up to a plan, and to the request for what is not in it; false if another process was
-     * faster.
+     * faster, or it was changed meanwhile.
      */
-    async planned({ id, due_at }: PolicyRow, plan: PolicyPlan, approvalId: string | null): Promise<boolean> {
+    async planned(
+      { id, due_at, changed_at }: PolicyRow,
+      plan: PolicyPlan,
+      approvalId: string | null,
+    ): Promise<boolean> {
       const { changes } = await db.run(
         `UPDATE policy SET state = 'planned', plan_id = ?, digest = ?, approval_id = ?
-         WHERE id = ? AND due_at = ? AND state = 'begun'`,
-        [plan.plan_id, plan.digest, approvalId, id, due_at],
+         WHERE id = ? AND due_at = ? AND state = 'begun' AND enabled = 1 AND changed_at = ?`,
+        [plan.plan_id, plan.digest, approvalId, id, due_at, changed_at],
       );
       return changes === 1;
+    },
+
+    /** Whether this plan of it may begin: it was not changed, switched off or deleted since. */
+    async mayBegin({ id, due_at }: PolicyRow, { plan_id }: PolicyPlan): Promise<boolean> {
+      const row = await db.one(
+        "SELECT id FROM policy WHERE id = ? AND due_at = ? AND state = 'planned' AND enabled = 1 AND plan_id = ?",
+        [id, due_at, plan_id],
+      );
+      return row !== undefined;
+    },
+
+    /** A rollout of it that has not ended: of its newest plan, or of one that a person was asked for. */
+    async openRollout({ plan_id }: PolicyRow, asker: string): Promise<string | undefined> {
+      const row = await db.one(
+        `SELECT id FROM rollout WHERE settled_at IS NULL AND (plan_id = ? OR plan_id IN (
+           SELECT input ->> 'plan_id' FROM approval WHERE asker = ? AND operation = ? AND json_valid(input))) LIMIT 1`,
+        [plan_id, asker, PLAN_OF_POLICY],
+      );
+      return row === undefined ? undefined : String(row.id);
     },
 
     /** Tells what became of it; false if another process did. */

@@ -265,12 +265,12 @@ export function createRollouts(db: Db, aside: Reads) {
       return changes === 1;
     },
 
-    /** Names the job that looks at the sites of a wave that has soaked; the first to do so names it. */
-    async nameCheck(id: string, wave: number, job: string): Promise<void> {
+    /** Names the job that looks at the sites of a wave that has soaked, in place of another; the first to do so names it. */
+    async nameCheck(id: string, wave: number, job: string, before: string | null = null): Promise<void> {
       await db.run(
-        `UPDATE rollout_wave SET check_job = ? WHERE rollout_id = ? AND wave = ? AND state = 'soaking' AND check_job IS NULL
+        `UPDATE rollout_wave SET check_job = ? WHERE rollout_id = ? AND wave = ? AND state = 'soaking' AND check_job IS ?
          AND ${RUNS}`,
-        [job, id, wave],
+        [job, id, wave, before],
       );
     },
 

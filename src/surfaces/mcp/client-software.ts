@@ -1,5 +1,7 @@
 /** The program on the other end of a connection, as it names itself. */
 
+import { cleanLine } from '../../../schemas/text.js';
+
 const MOST = 100;
 
 /** Name and version of an `Implementation`; '' if there is none. */
@@ -8,6 +10,6 @@ export function softwareOf(info: unknown): string {
   const { name, version } = info as Record<string, unknown>;
   return [name, version]
     .filter((part) => typeof part === 'string')
-    .map((part) => part.slice(0, MOST))
+    .map((part) => cleanLine(part, MOST))
     .join(' ');
 }

@@ -3,6 +3,7 @@
  * restored from its id after a restart, after it was closed to make room, or in another process with the same key.
  */
 
+import { cleanLine } from '../../../schemas/text.js';
 import { APPS_DECLARED, showsApps } from './apps.js';
 import type { JsonObject } from './tool-result.js';
 
@@ -50,7 +51,7 @@ export function sessionFacts(initialize: unknown): SessionFacts {
 function clientOf(info: unknown): Pick<SessionFacts, 'client'> {
   const { name, version } = (info ?? {}) as { name?: unknown; version?: unknown };
   if (typeof name !== 'string' || typeof version !== 'string') return {};
-  return { client: { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_VERSION) } };
+  return { client: { name: cleanLine(name, MAX_NAME), version: cleanLine(version, MAX_VERSION) } };
 }
 
 /** Params of an `initialize` request with the same facts. */

@@ -84,7 +84,13 @@ async function isChecked(ctx: Ctx, id: string, { wave, check_job }: WaveRow): Pr
     return named !== undefined && named.check_job !== null && isChecked(ctx, id, named);
   }
   const job = await jobs.find(check_job);
-  if (job !== undefined) return job.completed_at !== null;
+  if (job !== undefined) {
+    if (job.completed_at === null) return false;
+    if (!(await jobs.wasCancelled(check_job))) return true;
+    // What nobody has looked at cannot be judged: who wants no more of it pauses or aborts the rollout.
+    await rollouts.nameCheck(id, wave, newJobId('check'), check_job);
+    return false;
+  }
   const sites = (await rollouts.keptSites(id, wave)).map((site) => ({ id: site }));
   if (sites.length === 0) return true;
   await queueJob(ctx, 'check', { sites, errors: [] }, {}, { id: check_job }).catch(async (error: unknown) => {
