@@ -256,7 +256,7 @@ describe('a site that joins an automatic policy', () => {
     await ok(key('POST /sites/8/edit', { groupids: [tag, first] }));
     await nextDay();
     const [request] = await waiting();
-    expect(request).toMatchObject({ sites: 2, plan: { waves: 2 } });
+    expect(request).toMatchObject({ title: 'Updates of the policy Nightly', sites: 2, plan: { waves: 2 } });
     expect((await stored(id)).last.state).toBe('asked');
     await finish();
     expect(having('2.0')).toEqual([]);

@@ -109,7 +109,8 @@ async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<P
   if (joined.length === 0) return bind(ctx, policy, whole, null);
   const agreed = await agreedPlan(ctx, input, new Set(planned.filter((id) => !joined.includes(id))));
   const asked = agreed === null ? whole : await joinedPlan(ctx, input, joined);
-  const request = await ask(ctx, policy, asked, ` on ${counted(joined.length, 'site')} that joined it`);
+  const on = agreed === null ? '' : ` on ${counted(joined.length, 'site')} that joined it`;
+  const request = await ask(ctx, policy, asked, on);
   if (agreed !== null) return bind(ctx, policy, agreed, request.id);
   const detail = `${request.summary} No person has agreed to all of its sites so far. ${waits(request.id)}`;
   await end(ctx, policy, { state: 'asked', detail, approval_id: request.id, plan: asked });
