@@ -111,11 +111,12 @@ function namesOf(names: readonly string[]): string {
 /** What is taken over from the database that is replaced. */
 interface Last {
   logins: Logins;
-  policies: Policies;
+  /** Null = unknown. */
+  policies: Policies | null;
 }
 
 async function lastOf(db: Db): Promise<Last> {
-  return { logins: await loginsOf(db), policies: await policiesOf(db) };
+  return { logins: await loginsOf(db), policies: await policiesOf(db).catch(() => null) };
 }
 
 function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }: RevokedLogins): void {
