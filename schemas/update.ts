@@ -1,6 +1,7 @@
 /** Schemas of updates: available ones, ignored ones, and the results of applying them. */
 
 import { once } from '../src/runtime/once.js';
+import type { Change } from './approval.js';
 import { continuedFields, list } from './common.js';
 import { guidanceLines } from './guidance.js';
 import { siteHead, siteStatus } from './site.js';
@@ -25,6 +26,11 @@ const updateType = once(() => z.enum(['core', 'plugin', 'theme', 'translation'])
 
 /** Adds to an ignore list, or removes. */
 export const ignoreAction = once(() => z.enum(['add', 'remove']).describe('add = ignore, remove = restore.'));
+
+/** What is no longer ignored may be updated by what acts without being asked. */
+export const ignoreChanges = ({ action }: { action?: string }): Change[] => [
+  { kind: action === 'remove' || action === 'unignore' ? 'updates' : 'other' },
+];
 
 export const updateEntry = once(() =>
   z.object({

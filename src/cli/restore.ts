@@ -99,7 +99,8 @@ function sayStopped({ jobs, rollouts }: StoppedWork): void {
 
 function sayPolicies({ off, asking }: RestoredPolicies): void {
   if (off.length > 0) say(`Policies that were switched off since, and stay so: ${namesOf(off)}.`);
-  if (asking.length > 0) say(`Policies that are not those of late, and ask before they act: ${namesOf(asking)}.`);
+  if (asking.length > 0)
+    say(`Policies that acted without being asked, and ask until a person changes that: ${namesOf(asking)}.`);
 }
 
 function namesOf(names: readonly string[]): string {

@@ -123,7 +123,7 @@ it('has a rollout that is resumed look at its first sites before it goes on', as
   await app.fleet.close();
 });
 
-it('leaves policies off that were switched off since, and has those ask that are not those of late', async () => {
+it('leaves policies off that were switched off since, and has the others ask', async () => {
   const { app, open, backUp, restored, versions } = await fleet();
   const definition = policyDefinition().parse({ approval: 'auto', schedule: { at: '13:00' }, types: ['plugins'] });
   const ids: Record<string, number> = {};
@@ -138,7 +138,7 @@ it('leaves policies off that were switched off since, and has those ask that are
   await deletePolicy(ctx, Number(ids.Deleted));
   const text = await restored();
   expect(text).toContain('Policies that were switched off since, and stay so: Off.');
-  expect(text).toContain('Policies that are not those of late, and ask before they act: Changed, Deleted.');
+  expect(text).toContain('and ask until a person changes that: Changed, Deleted, Same.');
   const again = await open();
   const { policies } = await again.call('list-policies', {}, SHELL);
   const found = await Promise.all(
@@ -150,8 +150,8 @@ it('leaves policies off that were switched off since, and has those ask that are
   expect(found.sort()).toEqual([
     ['Changed', true, 'ask'],
     ['Deleted', true, 'ask'],
-    ['Off', false, 'auto'],
-    ['Same', true, 'auto'],
+    ['Off', false, 'ask'],
+    ['Same', true, 'ask'],
   ]);
   expect(versions()).toEqual(['1.0', '1.0', '1.0']);
   await again.close();

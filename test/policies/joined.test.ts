@@ -6,6 +6,7 @@ import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
 import { type Ask, type Ways, ways } from '../approvals/client.js';
 import { ordinary, running } from '../safety/safety-app.js';
 import { SYSTEM } from '../support/harness.js';
+import { textOf } from '../support/mcp-clients.js';
 
 const SITES = 8;
 const DAY = 86_400_000;
@@ -175,6 +176,62 @@ describe('a site that a program brings into an automatic policy', () => {
     await finish();
     expect(having('2.0')).toEqual([1]);
     expect(await waiting()).toMatchObject([{ sites: 1, plan: { would_update: [{ site_id: 8 }] } }]);
+  });
+});
+
+describe('a site that a person has taken out of an automatic policy', () => {
+  it.each([
+    ['by a tag that it excludes', { exclude: true }],
+    ['by its own tag', { exclude: false }],
+  ])('%s, and that a program brings back, waits for a person', async (_how, { exclude }) => {
+    const tag = await tagged(...(exclude ? [] : [1, 5]));
+    await policy(exclude ? { site_ids_or_domains: [1, 5], exclude_tag_ids: [tag] } : { tag_ids: [tag] });
+    const [out, back] = exclude ? [[tag], []] : [[], [tag]];
+    await ok(person('POST /sites/5/edit', { groupids: out }));
+    await tick();
+    await ok(key('POST /sites/5/edit', { groupids: back }));
+    await nextDay();
+    await finish();
+    expect(having('2.0')).toEqual([1]);
+    expect(await waiting()).toMatchObject([{ sites: 1, plan: { would_update: [{ site_id: 5 }] } }]);
+  });
+
+  it('by suspending it, waits for a person, too', async () => {
+    await policy({ site_ids_or_domains: [1, 5] });
+    await ok(person('POST /sites/5/suspend'));
+    await tick();
+    await ok(key('POST /sites/5/unsuspend'));
+    await nextDay();
+    await finish();
+    expect(having('2.0')).toEqual([1]);
+    expect(await waiting()).toMatchObject([{ sites: 1 }]);
+  });
+
+  it('by ignoring its update, keeps it: a program may not offer it again where it may not make it', async () => {
+    await ok(person('POST /updates/5/ignore/plugins', { slug: SHOP }));
+    await policy({ site_ids_or_domains: [1, 5] });
+    const whole = { is_ignorePluginUpdates: 1 };
+    await ok(person('POST /sites/6/edit', whole));
+    for (const [call, body] of [
+      ['DELETE /updates/5/ignore/plugins', { slug: SHOP }],
+      ['POST /sites/6/edit', { is_ignorePluginUpdates: 0 }],
+      ['POST /sites/batch', { update: [{ id: 6, is_ignorePluginUpdates: 0 }] }],
+    ] as const)
+      expect([call, (await key(call, body)).body.code]).toEqual([call, 'svc_approval_required']);
+    const { token } = key as Ask & { token: string };
+    const model = await way.assistant(token);
+    const site = { site_id_or_domain: 5 };
+    for (const [name, input] of [
+      ['svc-ignore-site-plugins-v1', { ...site, action: 'remove', slugs: [SHOP] }],
+      ['svc-set-ignored-updates-v1', { ...site, action: 'unignore', type: 'plugin', slug: SHOP }],
+      ['svc-ignore-update-everywhere-v1', { action: 'unignore', type: 'plugin', slug: SHOP }],
+    ] as const)
+      expect([name, textOf(await model.call(name, input))]).toEqual([
+        name,
+        expect.stringContaining('svc_approval_required'),
+      ]);
+    await ok(key('POST /updates/7/ignore/plugins', { slug: SHOP }));
+    await ok(key('POST /sites/7/edit', whole));
   });
 });
 

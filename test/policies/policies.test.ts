@@ -315,6 +315,22 @@ describe('a policy that asks', () => {
     await finish();
   });
 
+  it('asks again after it was changed for a later time of the same day, although its plan is the same', async () => {
+    await offer('1.45');
+    const id = await policy({ approval: 'ask' });
+    until(2);
+    await tick();
+    const first = await request('waiting');
+    await own(`PATCH /policies/${id}`, { schedule: { at: '03:00' } });
+    expect((await own('GET /approvals?state=waiting')).body.total).toBe(0);
+    until(3);
+    await tick();
+    const again = await request('waiting');
+    expect(again.approval_id).not.toBe(first.approval_id);
+    expect((await last(id)).approval_id).toBe(again.approval_id);
+    await own(`DELETE /policies/${id}`);
+  });
+
   it('asks anew for each plan; a request lapses with its plan, or when the policy is changed', async () => {
     await offer('1.5');
     const before = await rollouts();

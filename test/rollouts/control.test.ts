@@ -239,3 +239,38 @@ it('a rollout whose look at the first wave is cancelled looks again before it go
   expect(await app.read(rollout_id)).toMatchObject({ state: 'halted' });
   expect(app.plugins.filter(({ version }) => version === '2.0')).toHaveLength(1);
 });
+
+it.each([
+  [
+    'the job of its first wave is cancelled',
+    async (app: RolloutApp) => {
+      const [run] = await app.db.all('SELECT id FROM update_run');
+      await app.call('cancel-job', { run_id: String(run?.id), confirm: true });
+    },
+  ],
+  [
+    'its first site ignores the update',
+    async (app: RolloutApp, canary: number) => {
+      await app.call('ignore-site-plugins', { site_id_or_domain: canary, action: 'add', slugs: [SHOP] });
+    },
+  ],
+  [
+    'its first site is suspended',
+    async (app: RolloutApp, canary: number) => {
+      await app.call('suspend-site', { site_id_or_domain: canary });
+    },
+  ],
+])('a rollout halts where nothing was tried: %s', async (_how, stop) => {
+  const app = await rolloutApp(3);
+  const { rollout_id } = await app.start({ waves: { canaries: 1, soak_minutes: 60 } });
+  const { items } = await app.read(rollout_id, { per_page: 50 });
+  await stop(app, items.find(({ wave }: { wave: number }) => wave === 1).site_id);
+  await app.turn();
+  await app.after(61);
+  await app.after(61);
+  expect(await app.read(rollout_id)).toMatchObject({
+    state: 'halted',
+    reason: 'None of the updates of the first wave was made, so nothing is known about them.',
+  });
+  expect(app.plugins.map(({ version }) => version)).toEqual(['1.0', '1.0', '1.0']);
+});

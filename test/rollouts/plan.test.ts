@@ -174,7 +174,7 @@ describe('a plan', () => {
   });
 
   it('leaves out what needs a newer PHP or WordPress, and a rollout refuses it that began to need it since', async () => {
-    const only = { site_ids_or_domains: [6, 7], waves: { soak_minutes: 0 }, per_page: 50 };
+    const only = { site_ids_or_domains: [6, 7], waves: { canaries: 2, soak_minutes: 0 }, per_page: 50 };
     const update = app.plugins[5]?.update;
     if (update == null) throw new Error('no offer');
     update.requiresPhp = '9.9';

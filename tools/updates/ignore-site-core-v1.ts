@@ -1,5 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
-import { ignoreAction } from '../../schemas/update.js';
+import { ignoreAction, ignoreChanges } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { CORE_SLUG, setIgnored } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -10,7 +10,7 @@ export default defineOperation({
   about: "Ignores or restores a site's core updates.",
   instructions: 'update-site-core-v1 applies them anyway.',
   effect: 'write',
-  change: 'other',
+  change: ignoreChanges,
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), action: ignoreAction() }),

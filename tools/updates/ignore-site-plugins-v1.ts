@@ -1,6 +1,6 @@
 import { siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
-import { ignoreAction } from '../../schemas/update.js';
+import { ignoreAction, ignoreChanges } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { setIgnored } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -11,7 +11,7 @@ export default defineOperation({
   about: 'Ignores or restores plugin updates on a site, for every version.',
   instructions: 'Excluded from lists and updates.',
   effect: 'write',
-  change: 'other',
+  change: ignoreChanges,
   idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), action: ignoreAction(), slugs: slugs() }),

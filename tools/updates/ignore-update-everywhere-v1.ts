@@ -1,5 +1,6 @@
 import { timestamp } from '../../schemas/common.js';
 import { version } from '../../schemas/search.js';
+import { ignoreChanges } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { setIgnoredEverywhere } from '../../src/domain/updates/ignored-everywhere.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -9,7 +10,7 @@ export default defineOperation({
   title: 'Ignore an update on every site',
   about: 'Ignores or restores one update on every site, including future ones: for good, until a time, or one version.',
   effect: 'write',
-  change: { kind: 'other', sites: 'all' },
+  change: (input: { action?: string }) => ignoreChanges(input).map(({ kind }) => ({ kind, sites: 'all' })),
   idempotent: true,
 
   input: () =>

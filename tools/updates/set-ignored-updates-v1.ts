@@ -1,6 +1,6 @@
 import { siteRef } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
-import { asInAnswers } from '../../schemas/update.js';
+import { asInAnswers, ignoreChanges } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { setIgnored } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -11,7 +11,7 @@ export default defineOperation({
   about: "Adds a core, plugin or theme to a site's ignore list for every version, or removes it.",
   instructions: 'The slug need not be installed.',
   effect: 'write',
-  change: 'other',
+  change: ignoreChanges,
   idempotent: true,
 
   input: () =>

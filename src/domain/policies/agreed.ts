@@ -3,25 +3,35 @@
  * others later, and programs can change these: such sites are judged as if a program had asked for them.
  */
 
-import { chooseSites } from '../actions/run-on-sites.js';
+import type { Choice } from '../../store/policies/policies.js';
 import { extentOf } from '../approvals/extent.js';
 import { approvalRules, judgementOf } from '../approvals/rules.js';
 import type { Ctx } from '../context.js';
-import { narrowingOf, narrowSites } from '../extensions/offer-filters.js';
 import { resolveSites } from '../sites/resolve.js';
-import { allSites } from '../sites/sites.js';
-import { excludedSites, willingSites } from '../updates/rollouts/plan.js';
+import { requireSites } from '../updates/rollouts/plan.js';
 import { STARTING } from '../updates/rollouts/start.js';
-import type { Definition } from './definition.js';
+import { type Definition, definitionOf } from './definition.js';
 
-/** Ids of the sites that the policy chooses now, whatever is on offer there. */
+/** Ids of the sites that the policy chooses now, whatever is on offer there. Throws for a site that there is not. */
 export async function coveredSites(ctx: Ctx, definition: Definition): Promise<number[]> {
-  const { tag_ids, client_ids, site_ids_or_domains: refs } = definition;
-  const narrowing = await narrowingOf(ctx, { tag_ids, client_ids }, 'slugs');
-  const { sites } = await chooseSites(ctx, refs, { whenEmpty: (own) => allSites(own, {}) });
-  const chosen = narrowing === undefined ? sites : await narrowSites(ctx, sites, narrowing, [], true);
-  const [willing, excluded] = await Promise.all([willingSites(ctx, definition), excludedSites(ctx, definition)]);
-  return chosen.map(({ id }) => id).filter((id) => willing?.has(id) !== false && !excluded.has(id));
+  const { site_ids_or_domains, exclude_sites } = definition;
+  const ids = async (refs: Definition['exclude_sites'], field: string) =>
+    (await requireSites(ctx, refs, field)).map(({ id }) => id);
+  return ctx.store.policies.chosen({
+    ...definition,
+    site_ids_or_domains: await ids(site_ids_or_domains, 'site_ids_or_domains'),
+    exclude_sites: await ids(exclude_sites, 'exclude_sites'),
+  });
+}
+
+/** A site that a policy does not choose any more has to be agreed to again, if it comes back. */
+export async function forgetLeft({ store: { policies } }: Pick<Ctx, 'store'>): Promise<void> {
+  for (const policy of await policies.agreed()) {
+    const agreed = JSON.parse(policy.agreed_sites) as number[];
+    const chosen = new Set(await policies.chosen(definitionOf(policy) as Choice));
+    const left = agreed.filter((id) => chosen.has(id));
+    if (left.length < agreed.length) await policies.narrow(policy, left);
+  }
 }
 
 /** Of these sites those on which nobody has agreed, where the rules would have a program ask for them; else none. */

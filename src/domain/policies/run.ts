@@ -16,7 +16,7 @@ import { type Ctx, originOf } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { type PlanInput, planUpdatesOf } from '../updates/rollouts/plan.js';
 import { plannedUpdates, previewStart, startRollout } from '../updates/rollouts/start.js';
-import { sitesToAsk } from './agreed.js';
+import { forgetLeft, sitesToAsk } from './agreed.js';
 import { askerOf, definitionOf, planOf } from './definition.js';
 import { dueTimes, sameDay } from './due.js';
 
@@ -27,6 +27,7 @@ const LATE_MS = 3_600_000;
 export async function runPolicies(ctx: Ctx): Promise<string> {
   if (ctx.config.read_only) return 'read only';
   const { policies } = ctx.store;
+  await forgetLeft(ctx);
   const enabled = await policies.enabled();
   if (enabled.length === 0) return 'none';
   await policies.settle(ctx.clock.now());
@@ -183,7 +184,7 @@ async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: PolicyPlan,
   const plan = { ...(await previewStart(ctx, { plan_id, digest })), ...(await plannedUpdates(ctx, plan_id)) };
   const call = { asker: askerOf(policy.id), operation: PLAN_OF_POLICY, input_digest: plan_id };
   const made = await approvals.latest(call, now);
-  if (made !== undefined) return { id: made.id, summary: plan.summary };
+  if (made !== undefined && made.state !== 'replaced') return { id: made.id, summary: plan.summary };
   // The plan of the time before is out of date.
   await approvals.withdraw(call.asker, plan_id);
   const id = newApprovalId();

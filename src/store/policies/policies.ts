@@ -49,6 +49,18 @@ interface Finished {
   plan?: PolicyPlan | undefined;
 }
 
+/** Which sites a policy chooses, by id. */
+export interface Choice {
+  site_ids_or_domains: readonly number[];
+  tag_ids: readonly number[];
+  client_ids: readonly number[];
+  exclude_sites: readonly number[];
+  exclude_tag_ids: readonly number[];
+  exclude_client_ids: readonly number[];
+  /** Present: only those that take automatic updates. */
+  trusted?: unknown;
+}
+
 interface UpdatedRow extends Row {
   context: string;
   slug: string;
@@ -121,6 +133,39 @@ export function createPolicies(db: Db) {
 
     async remove(id: number): Promise<boolean> {
       return (await db.run('DELETE FROM policy WHERE id = ?', [id])).changes === 1;
+    },
+
+    /** Ids of the sites that are chosen now, whatever is on offer there; a suspended one is chosen by nothing. */
+    async chosen({ trusted, ...of }: Choice): Promise<number[]> {
+      const tagged = `s.id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`;
+      const lists: [readonly number[], string][] = [
+        [of.site_ids_or_domains, `s.id ${IN}`],
+        [of.tag_ids, tagged],
+        [of.client_ids, `s.client_id ${IN}`],
+        [of.exclude_sites, `NOT s.id ${IN}`],
+        [of.exclude_tag_ids, `NOT ${tagged}`],
+        [of.exclude_client_ids, `NOT coalesce(s.client_id, 0) ${IN}`],
+      ];
+      const given = lists.filter(([ids]) => ids.length > 0);
+      const willing = 's.id IN (SELECT site_id FROM site_detail WHERE automatic_update = 1)';
+      const where = ['s.suspended = 0', ...given.map(([, text]) => text), ...(trusted === undefined ? [] : [willing])];
+      const rows = await db.all(
+        `SELECT s.id FROM site s WHERE ${where.join(' AND ')} ORDER BY s.id`,
+        given.map(([ids]) => idList(ids)),
+      );
+      return rows.map(({ id }) => Number(id));
+    },
+
+    /** Those to whose sites a person has agreed. */
+    agreed: () => db.all<PolicyRow>("SELECT * FROM policy WHERE agreed_sites <> '[]'"),
+
+    /** Unless others were agreed to meanwhile. */
+    async narrow({ id, agreed_sites }: PolicyRow, left: readonly number[]): Promise<void> {
+      await db.run('UPDATE policy SET agreed_sites = ? WHERE id = ? AND agreed_sites = ?', [
+        JSON.stringify(left),
+        id,
+        agreed_sites,
+      ]);
     },
 
     /** A person has agreed to a plan of it: it may act on the sites of that plan from now on. */

@@ -274,6 +274,16 @@ export function createRollouts(db: Db, aside: Reads) {
       );
     },
 
+    /** Whether any update of a wave was made, and kept. */
+    async hasKept(id: string, wave: number): Promise<boolean> {
+      const kept = await db.one(
+        `SELECT 1 AS kept FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id AND i.state = 'kept'
+         WHERE n.rollout_id = ? AND n.wave = ? LIMIT 1`,
+        [id, wave],
+      );
+      return kept !== undefined;
+    },
+
     /** Sites of a wave that kept an update and still exist. */
     async keptSites(id: string, wave: number): Promise<number[]> {
       const rows = await db.all(

@@ -72,7 +72,11 @@ async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
   // A clock that was set forward shortens no pause.
   if (ctx.clock.now() - ctx.clock.steps(soaked).forward < (wave.soak_until ?? 0)) return false;
   if (!(await isChecked(ctx, id, wave))) return false;
-  return (await applyHaltRules(ctx, rollout, wave.wave)) || rollouts.endWave(id, wave.wave);
+  if (await applyHaltRules(ctx, rollout, wave.wave)) return true;
+  // Left alone by an ignored update, a cancelled job or a newer version, the first sites have shown nothing.
+  if (wave.wave === 1 && waves.length > 1 && !(await rollouts.hasKept(id, wave.wave)))
+    return halt(ctx, id, 'None of the updates of the first wave was made, so nothing is known about them.');
+  return rollouts.endWave(id, wave.wave);
 }
 
 /** Visits the sites of a wave that has soaked, as a job: whether all were visited, so that their state can be judged. */

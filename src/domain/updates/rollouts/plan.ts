@@ -262,7 +262,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
 type Exclusions = Pick<PlanInput, 'exclude_sites' | 'exclude_tag_ids' | 'exclude_client_ids'>;
 
 /** By id the sites that are to be left out, and by what. Throws for a site, tag or client that there is not. */
-export async function excludedSites(
+async function excludedSites(
   ctx: Ctx,
   { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients }: Exclusions,
 ): Promise<ReadonlyMap<number, string>> {
@@ -286,7 +286,7 @@ export async function excludedSites(
 }
 
 /** Sites that take automatic updates; undefined if that is not asked for. */
-export async function willingSites(
+async function willingSites(
   { store }: Ctx,
   { trusted }: Pick<PlanInput, 'trusted'>,
 ): Promise<ReadonlySet<number> | undefined> {

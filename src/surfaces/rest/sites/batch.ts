@@ -24,7 +24,7 @@ import { errorInRoutes } from '../route-names.js';
 import { errorDataShape } from '../schemas/records.js';
 import { parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
-import { applyEdit, editSiteFields } from './edit.js';
+import { applyEdit, editKinds, editSiteFields } from './edit.js';
 import { siteOf } from './references.js';
 
 /** Maximum number of items in one call, over all groups. */
@@ -121,8 +121,9 @@ export function batchChanges(groups: Groups): Change[] {
     const ofKind = sent.filter((name) => CHANGES[name] === kind);
     return { kind, sites: ofKind.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0) };
   });
-  const told = [...(groups.update ?? []), ...(groups.create ?? [])].filter(namesRecipients);
-  return told.length === 0 ? changes : [...changes, { kind: 'settings', sites: told.length }];
+  const besides = [...(groups.update ?? []), ...(groups.create ?? [])].flatMap(editKinds);
+  for (const kind of new Set(besides)) changes.push({ kind, sites: besides.filter((one) => one === kind).length });
+  return changes;
 }
 
 /** The sites on which a batch makes changes of a kind. */
@@ -131,8 +132,6 @@ export async function batchSites(groups: Groups, ctx: Ctx, kind: ChangeKind): Pr
   const named = names.flatMap((name) => groups[name] ?? []).map((item) => target(ctx, item));
   return (await Promise.all(named)).map(({ id }) => id);
 }
-
-const namesRecipients = (item: unknown) => typeof item === 'object' && item !== null && 'monitoring_emails' in item;
 
 /** What a batch would do, the gravest first: the sites of each group, and what is sent of those to add or to change. */
 export async function batchPlan(groups: Groups, ctx: Ctx) {

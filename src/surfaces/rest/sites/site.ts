@@ -30,7 +30,7 @@ import {
 } from '../schemas/records.js';
 import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
-import { applyEdit, editSiteFields } from './edit.js';
+import { applyEdit, editKinds, editSiteFields } from './edit.js';
 import { siteExtensions } from './extensions.js';
 import { removedSite, simpleSite, siteOf, siteRoute } from './references.js';
 
@@ -76,9 +76,7 @@ export const site: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /sites/{id_or_domain}/edit',
-    // The recipients of outage mails count as settings.
-    change: ({ monitoring_emails }: { monitoring_emails?: unknown }) =>
-      monitoring_emails === undefined ? [{ kind: 'connections' }] : [{ kind: 'connections' }, { kind: 'settings' }],
+    change: (edit: object) => [{ kind: 'connections' }, ...editKinds(edit).map((kind) => ({ kind }))],
     body: 'required',
     summary: 'Change the settings of a site',
     description: 'Omitted fields keep their value; null, or "" for text, clears them.',

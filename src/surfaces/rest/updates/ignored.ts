@@ -28,7 +28,7 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
   const slugOf = type === 'wp' ? {} : { slug: slugParam() };
   return siteRoute({
     on: `${ignore ? 'POST|PUT|PATCH' : 'DELETE'} /updates/{id_or_domain}/ignore/${type}`,
-    change: 'other',
+    change: ignore ? 'other' : 'updates',
     summary: `${ignore ? 'Ignore' : 'Stop ignoring'} ${type === 'wp' ? 'core updates' : `updates of ${type}`} on one site`,
     description:
       type === 'wp'
