@@ -144,7 +144,8 @@ describe('what is shown for approval', () => {
     const since = new Date(app.app.clock.now() - 1000).toISOString();
     const { id } = (await key('POST /tags/add', { name: 'Since' })).body.data;
     await app.rules({ preset: 'strict' });
-    const undo = { since, confirm: true };
+    const { digest } = (await key('POST /actions/undo', { since, dry_run: true })).body.data;
+    const undo = { since, digest, confirm: true };
     const asked = await key('POST /actions/undo', undo);
     app.app.clock.move(5_000);
     await app.shell.approve(idOf(asked));

@@ -93,6 +93,7 @@ describe('a site that a program brings into an automatic policy', () => {
     const [request, ...others] = await waiting();
     expect(others).toEqual([]);
     expect(request).toMatchObject({ title: 'Updates of the policy Nightly on 1 site that joined it', sites: 1 });
+    expect(request.plan.from_then_on).toMatch(/without being asked from then on/);
     expect(request.plan.would_update).toMatchObject([{ site_id: 8, slug: SHOP, new_version: '2.0' }]);
     const { last } = await stored(id);
     expect(last).toMatchObject({ state: 'started', approval_id: request.approval_id });
@@ -210,11 +211,13 @@ describe('a site that a person has taken out of an automatic policy', () => {
   it('by ignoring its update, keeps it: a program may not offer it again where it may not make it', async () => {
     await ok(person('POST /updates/5/ignore/plugins', { slug: SHOP }));
     await policy({ site_ids_or_domains: [1, 5] });
+    await ok(person('POST /sites/6/edit', { backup_before_upgrade: 1 }));
     const whole = { is_ignorePluginUpdates: 1 };
     await ok(person('POST /sites/6/edit', whole));
     for (const [call, body] of [
       ['DELETE /updates/5/ignore/plugins', { slug: SHOP }],
       ['POST /sites/6/edit', { is_ignorePluginUpdates: 0 }],
+      ['POST /sites/6/edit', { backup_before_upgrade: 0 }],
       ['POST /sites/batch', { update: [{ id: 6, is_ignorePluginUpdates: 0 }] }],
     ] as const)
       expect([call, (await key(call, body)).body.code]).toEqual([call, 'svc_approval_required']);

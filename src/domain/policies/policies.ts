@@ -97,7 +97,7 @@ export async function addPolicy(ctx: Ctx, input: PolicyInput) {
   return getPolicy(ctx, id);
 }
 
-/** Changes the given members. A request of it that waits is withdrawn. Throws as `addPolicy` and `ownPolicy`. */
+/** Changes the given members. A request of it that waits is withdrawn, unless only its name changes. Throws as `addPolicy` and `ownPolicy`. */
 export async function changePolicy(
   ctx: Ctx,
   id: number,
@@ -123,7 +123,7 @@ export async function changePolicy(
     await knownPolicy(ctx, id);
     throw nameTaken(after.name);
   }
-  await ctx.store.approvals.withdraw(askerOf(id));
+  if (changed.some((name) => name !== 'name')) await ctx.store.approvals.withdraw(askerOf(id));
   ctx.events.emit({
     name: 'policy.changed',
     facts: { policy_id: id, policy_name: after.name, detail: `${changed.join(', ')}: ${words}` },

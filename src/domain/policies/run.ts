@@ -177,11 +177,17 @@ async function carryOut(ctx: Ctx, policy: PolicyRow, { apart, ...plan }: Plan, m
   return end(ctx, policy, { state: 'started', detail, approval_id: apart ?? undefined });
 }
 
+const AGREED = 'Approved, the policy acts on these sites without being asked from then on.';
+
 /** Leaves a request that lapses with the plan. Asked again after a crash, it is the same one. */
 async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: PolicyPlan, on = '') {
   const { approvals, rolloutPlans } = ctx.store;
   const now = ctx.clock.now();
-  const plan = { ...(await previewStart(ctx, { plan_id, digest })), ...(await plannedUpdates(ctx, plan_id)) };
+  const plan = {
+    ...(await previewStart(ctx, { plan_id, digest })),
+    ...(await plannedUpdates(ctx, plan_id)),
+    ...(definitionOf(policy).approval === 'auto' && { from_then_on: AGREED }),
+  };
   const call = { asker: askerOf(policy.id), operation: PLAN_OF_POLICY, input_digest: plan_id };
   const made = await approvals.latest(call, now);
   if (made !== undefined && made.state !== 'replaced') return { id: made.id, summary: plan.summary };

@@ -176,13 +176,13 @@ export function shown(value: unknown): string {
 
 const MOST = 100;
 
-/** Identifies what would be done: the same while nothing that the plan depends on changes. */
-export function digestOf({ steps, left }: Plan): string {
+/**
+ * Identifies what would be done: the same while nothing that it depends on changes. What is left as it is is no part of it:
+ * a request to approve the undo is in the log itself, and cannot be undone.
+ */
+export function digestOf({ steps }: Pick<Plan, 'steps'>): string {
   const done = steps.map(({ entries, change_id, site_id, kind, slug, field, now, back_to }) =>
     JSON.stringify([entries, change_id, site_id, kind, slug, field, now, back_to]),
   );
-  const not = left.map(({ entry, change_id, site_id, code }) => JSON.stringify([entry, change_id, site_id, code]));
-  return createHash('sha256')
-    .update(JSON.stringify([done.sort(), not.sort()]))
-    .digest('hex');
+  return createHash('sha256').update(JSON.stringify(done.sort())).digest('hex');
 }

@@ -26,26 +26,25 @@ const SHOWN = 200;
 const MOST_NAME = 80;
 
 /** What `undoChanges` would do with the same input. Contacts sites where only they know their state; changes nothing. */
-export async function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
+export function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
   // What would be lost needs a look first.
-  const { view } = await listedUndo(ctx, input, {
-    ...{ page, perPage: LISTED },
-    rank: ({ careful, others }) => 2 * careful + others,
-  });
-  return view;
+  return listedUndo(ctx, input, { page, perPage: LISTED, rank: ({ careful, others }) => 2 * careful + others });
 }
 
 /**
- * The same for a person who is to approve it: more of it, and first what others than the asker had changed. What is left as it
- * is is no part of it: it would be another plan once the request is in the log, which cannot be undone.
+ * The same for a person who is to approve it: more of it, and first what others than the asker had changed; without what is left
+ * as it is, which is another list once the request is in the log.
  */
 export async function planUndo(ctx: Ctx, { page: _, ...input }: UndoInput) {
-  const { view, steps } = await listedUndo(ctx, input, {
+  const {
+    errors: _errors,
+    total_errors: _total,
+    ...plan
+  } = await listedUndo(ctx, input, {
     ...{ page: 1, perPage: SHOWN },
     rank: ({ careful, others }) => 2 * others + careful,
   });
-  const { errors: _errors, total_errors: _total, ...plan } = view;
-  return { ...plan, digest: digestOf({ steps, left: [] }) };
+  return plan;
 }
 
 interface Listing {
@@ -63,7 +62,7 @@ async function listedUndo(ctx: Ctx, input: UndoChoice, { page, perPage, rank }: 
   const ranked = (step: Step) => rank({ careful: Number(isCareful(step)), others: Number(isOthers(step)) });
   const steps = listed(plan.steps.toSorted((a, b) => ranked(b) - ranked(a)));
   const names = await namesIn(ctx, steps, plan.steps);
-  const view = {
+  return {
     dry_run: true as const,
     queued: false,
     digest: digestOf(plan),
@@ -75,7 +74,6 @@ async function listedUndo(ctx: Ctx, input: UndoChoice, { page, perPage, rank }: 
     errors: listed(plan.left).map((left) => leftView(left, urls)),
     total_errors: plan.left.length,
   };
-  return { view, steps: plan.steps };
 }
 
 /** Only finds what is meant: throws as `select`, and contacts no site. */

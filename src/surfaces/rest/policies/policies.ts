@@ -69,7 +69,7 @@ export const policies: readonly Route[] = [
     fails: [409],
     summary: 'Change a policy',
     description:
-      'Only the fields sent change; waves, window and schedule as a whole. Its waiting request is withdrawn.',
+      'Only the fields sent change; waves, window and schedule as a whole. A new name alone leaves its waiting request.',
     params: () => z.object({ ...z.object(policyFields()).partial().shape, ...path() }),
     returns: () => writtenOf(policyRecord()),
     answer: async ({ policy_id, ...change }, ctx) => ({

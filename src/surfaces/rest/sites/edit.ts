@@ -57,21 +57,24 @@ export const editSiteFields = once(() => ({
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),
 }));
 
-/** Names under which an item of a batch may say that updates are ignored. */
-const IGNORING = ['core', 'plugin', 'theme'].flatMap((type) => [
-  `ignore_${type}_updates`,
-  `is_ignore${type.charAt(0).toUpperCase()}${type.slice(1)}Updates`,
-]);
+/** What withholds updates of a site, under each name that an item of a batch may have. */
+const HOLDS = [
+  'backup_before_upgrade',
+  ...['core', 'plugin', 'theme'].flatMap((type) => [
+    `ignore_${type}_updates`,
+    `is_ignore${type.charAt(0).toUpperCase()}${type.slice(1)}Updates`,
+  ]),
+];
 const ON: readonly unknown[] = [1, '1', true, 'true', 'on', 'yes'];
 
 /**
- * What an edit changes besides the site itself: the recipients of outage mails count as settings, and what is no longer ignored
- * may be updated by what acts without being asked.
+ * What an edit changes besides the site itself: the recipients of outage mails count as settings, and what is no longer
+ * withheld may be updated by what acts without being asked.
  */
 export function editKinds(item: unknown): ChangeKind[] {
   if (typeof item !== 'object' || item === null) return [];
   const offered = Object.entries(item).some(([name, value]) => {
-    return IGNORING.includes(name) && value !== undefined && !ON.includes(value);
+    return HOLDS.includes(name) && value !== undefined && !ON.includes(value);
   });
   const told = (item as { monitoring_emails?: unknown }).monitoring_emails !== undefined;
   return [...(told ? (['settings'] as const) : []), ...(offered ? (['updates'] as const) : [])];
