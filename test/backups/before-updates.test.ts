@@ -351,7 +351,7 @@ describe('two processes and interruptions', () => {
 describe('a rollout', () => {
   it('plans what is backed up first and what is left out, makes the backups, and passes over what fails', async () => {
     await setAll(1);
-    const plan = await mcp.app.call('plan-updates', { waves: { canaries: 1, soak_minutes: 0 }, per_page: 50 });
+    const plan = await mcp.app.call('plan-updates', { waves: { canary_sites: [1], soak_minutes: 0 }, per_page: 50 });
     expect(plan.summary).toContain('A backup of 3 sites is made first.');
     expect(plan.summary).toContain('on sites that have no recent backup and cannot be backed up');
     expect(plan.left_out).toEqual([{ reason: 'backup_required', updates: OFFERS, sites: 1, site_ids: [BARE] }]);
