@@ -75,7 +75,7 @@ describe('a person who may approve', needs('chromium'), () => {
     const page = await served.open(['read', 'approve']);
     await page.goto(`${served.url}/approvals`);
     const undo = page.locator('.card', { hasText: 'Undo' });
-    await undo.getByText(new RegExp(`^undo: site id 2 · .* · ${other?.name} · suspended`)).waitFor();
+    await undo.getByText(new RegExp(`^site id 2 · .* · ${other?.name} · suspended`)).waitFor();
     const safe = page.locator('.card', { hasText: 'safe' });
     await safe.getByText(`${update?.slug}`).first().waitFor();
     await page.context().close();

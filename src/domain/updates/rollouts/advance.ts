@@ -74,7 +74,8 @@ async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
   if (!(await isChecked(ctx, id, wave))) return false;
   if (await applyHaltRules(ctx, rollout, wave.wave)) return true;
   // Left alone by an ignored update, a cancelled job or a newer version, the first sites have shown nothing.
-  if (wave.wave === 1 && waves.length > 1 && !(await rollouts.hasKept(id, wave.wave)))
+  const isFirst = wave.wave === 1 && (await rollouts.anythingLeft(id));
+  if (isFirst && !(await rollouts.hasKept(id, wave.wave)))
     return halt(ctx, id, 'None of the updates of the first wave was made, so nothing is known about them.');
   return rollouts.endWave(id, wave.wave);
 }
