@@ -112,7 +112,7 @@ describe('a site that a program brings into an automatic policy', () => {
     expect(having('3.0')).toEqual([1, 2, 8]);
   });
 
-  it('by its tag, where nobody has agreed to any other, leaves everything to a person', async () => {
+  it('by its tag, as the only site of the policy, waits for a person, and nothing starts', async () => {
     const tag = await tagged();
     const id = await policy({ tag_ids: [tag] });
     await ok(key('POST /sites/5/edit', { groupids: [tag] }));
@@ -346,6 +346,7 @@ describe('a site that joins an automatic policy', () => {
   it('does not keep a policy from being switched off that names what is gone', async () => {
     const id = await policy({ site_ids_or_domains: [3] });
     await ok(person('DELETE /sites/3/remove'));
+    await ok(person(`GET /policies/${id}/preview`));
     await ok(person(`PATCH /policies/${id}`, { enabled: false }));
     expect((await stored(id)).enabled).toBe(false);
   });

@@ -12,29 +12,39 @@ import { requireSites } from '../updates/rollouts/plan.js';
 import { STARTING } from '../updates/rollouts/start.js';
 import { type Definition, definitionOf } from './definition.js';
 
-/** Ids of the sites that the policy chooses now, whatever is on offer there. Throws for a site that there is not. */
-export async function coveredSites(ctx: Ctx, definition: Definition): Promise<number[]> {
-  const { site_ids_or_domains, exclude_sites } = definition;
+/**
+ * The definition with ids in place of the names of sites, as it is stored: a name can be given to another site later. Throws for
+ * a site that there is not.
+ */
+export async function withSiteIds<D extends Definition>(ctx: Ctx, definition: D): Promise<D> {
+  const { site_ids_or_domains, exclude_sites, waves } = definition;
   const ids = async (refs: Definition['exclude_sites'], field: string) =>
     (await requireSites(ctx, refs, field)).map(({ id }) => id);
-  return ctx.store.policies.chosen({
+  return {
     ...definition,
     site_ids_or_domains: await ids(site_ids_or_domains, 'site_ids_or_domains'),
     exclude_sites: await ids(exclude_sites, 'exclude_sites'),
-  });
+    waves: { ...waves, canary_sites: await ids(waves.canary_sites, 'waves.canary_sites') },
+  };
+}
+
+/** Ids of the sites that a definition with ids chooses now, whatever is on offer there. */
+export function chosenSites({ store }: Pick<Ctx, 'store'>, definition: Definition): Promise<number[]> {
+  return store.policies.chosen(definition as Choice);
 }
 
 /** A site that a policy does not choose any more has to be agreed to again, if it comes back. */
-export async function forgetLeft({ store: { policies } }: Pick<Ctx, 'store'>): Promise<void> {
+export async function forgetLeft(ctx: Pick<Ctx, 'store'>): Promise<void> {
+  const { policies } = ctx.store;
   for (const policy of await policies.agreed()) {
     const agreed = JSON.parse(policy.agreed_sites) as number[];
-    const chosen = new Set(await policies.chosen(definitionOf(policy) as Choice));
+    const chosen = new Set(await chosenSites(ctx, definitionOf(policy)));
     const left = agreed.filter((id) => chosen.has(id));
     if (left.length < agreed.length) await policies.narrow(policy, left);
   }
 }
 
-/** Of these sites those on which nobody has agreed, where the rules would have a program ask for them; else none. */
+/** Those of the sites that need the approval of a person: no person has agreed to them, and a program would have to ask. */
 export async function sitesToAsk(
   ctx: Ctx,
   { agreed_sites }: { agreed_sites: string },

@@ -19,7 +19,7 @@ import {
   type SettingsChange,
   type StoreChange,
 } from '../settings/settings.js';
-import { coveredSites } from './agreed.js';
+import { chosenSites } from './agreed.js';
 import { askerOf, type Definition, definitionOf } from './definition.js';
 
 export const SETTINGS_POLICY = 'Automatic updates of the settings';
@@ -64,7 +64,7 @@ function definitionFrom(values: Values, approval: Approval): Definition | null {
 
 async function writeOf(ctx: Ctx, definition: Definition | null): Promise<PolicyWrite | null> {
   if (definition === null) return null;
-  const agreed_sites = JSON.stringify(definition.approval === 'auto' ? await coveredSites(ctx, definition) : []);
+  const agreed_sites = JSON.stringify(definition.approval === 'auto' ? await chosenSites(ctx, definition) : []);
   const by = { changed_by: ctx.actor.name, changed_at: ctx.clock.now() };
   const name = { name: SETTINGS_POLICY, name_key: fold(SETTINGS_POLICY) };
   return { ...name, ...by, enabled: 1, definition: JSON.stringify(definition), agreed_sites };

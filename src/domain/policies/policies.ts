@@ -10,8 +10,8 @@ import type { PolicyRow, PolicyState } from '../../store/policies/policies.js';
 import { requireApprover } from '../approvals/approvers.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone, isScheduleOn } from '../settings/effects.js';
-import { checkPlanInput, requireSites } from '../updates/rollouts/plan.js';
-import { coveredSites } from './agreed.js';
+import { checkPlanInput } from '../updates/rollouts/plan.js';
+import { chosenSites, withSiteIds } from './agreed.js';
 import { askerOf, definitionOf, definitionWords, ownerNames, type PolicyInput, planOf } from './definition.js';
 import { dueTimes } from './due.js';
 import { SETTINGS_POLICY } from './of-settings.js';
@@ -88,7 +88,7 @@ async function lastOf(ctx: Ctx, { state, detail, due_at, plan_id, approval_id }:
 /** Throws `svc_rest_insufficient_permission`, `svc_already_exists`, and what planning throws for its filters. */
 export async function addPolicy(ctx: Ctx, input: PolicyInput) {
   await requireApprover(ctx);
-  const wanted = await withIds(ctx, input);
+  const wanted = await checked(ctx, input);
   const { words, ...write } = await writeOf(ctx, wanted);
   const id = await ctx.store.policies.add({ ...write, agreed_sites: await agreedSites(ctx, wanted) });
   if (id === undefined) throw nameTaken(input.name);
@@ -97,7 +97,10 @@ export async function addPolicy(ctx: Ctx, input: PolicyInput) {
   return getPolicy(ctx, id);
 }
 
-/** Changes the given members. A request of it that waits is withdrawn, unless only its name changes. Throws as `addPolicy` and `ownPolicy`. */
+/**
+ * Changes the given members. A request of it that waits is withdrawn, unless only its name changes. Throws as `addPolicy` and
+ * `ownPolicy`.
+ */
 export async function changePolicy(
   ctx: Ctx,
   id: number,
@@ -109,7 +112,7 @@ export async function changePolicy(
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   const wanted = { ...old, ...given } as PolicyInput;
   // One that names what is gone can still be switched off.
-  const after = Object.keys(given).some((name) => !PLAIN.has(name)) ? await withIds(ctx, wanted) : wanted;
+  const after = Object.keys(given).some((name) => !PLAIN.has(name)) ? await checked(ctx, wanted) : wanted;
   const changed = (Object.keys(after) as (keyof PolicyInput)[]).filter(
     (name) => !isDeepStrictEqual(after[name], old[name]),
   );
@@ -147,22 +150,13 @@ const PLAIN: ReadonlySet<string> = new Set(['name', 'enabled']);
 
 /** What the person who sets it agrees to; undefined if it would ask. */
 async function agreedSites(ctx: Ctx, definition: PolicyInput): Promise<string | undefined> {
-  return definition.approval === 'auto' ? JSON.stringify(await coveredSites(ctx, definition)) : undefined;
+  return definition.approval === 'auto' ? JSON.stringify(await chosenSites(ctx, definition)) : undefined;
 }
 
-/** Names of sites become their ids: a name can be given to another site later. Throws for what names nothing. */
-async function withIds(ctx: Ctx, input: PolicyInput): Promise<PolicyInput> {
-  const { name: _name, enabled: _enabled, ...definition } = input;
-  await checkPlanInput(ctx, planOf(definition));
-  const { site_ids_or_domains, exclude_sites, waves } = input;
-  const ids = async (refs: PolicyInput['exclude_sites'], field: string) =>
-    (await requireSites(ctx, refs, field)).map(({ id }) => id);
-  return {
-    ...input,
-    site_ids_or_domains: await ids(site_ids_or_domains, 'site_ids_or_domains'),
-    exclude_sites: await ids(exclude_sites, 'exclude_sites'),
-    waves: { ...waves, canary_sites: await ids(waves.canary_sites, 'waves.canary_sites') },
-  };
+/** As it is stored. Throws for what names nothing, and for what contradicts itself. */
+async function checked(ctx: Ctx, input: PolicyInput): Promise<PolicyInput> {
+  await checkPlanInput(ctx, planOf(input));
+  return withSiteIds(ctx, input);
 }
 
 async function writeOf(ctx: Ctx, { name, enabled, ...definition }: PolicyInput) {

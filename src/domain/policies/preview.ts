@@ -13,7 +13,7 @@ import { dashboardZone } from '../settings/effects.js';
 import { UPDATE_TYPES } from '../updates/results.js';
 import { previewPlan, trustOf } from '../updates/rollouts/plan.js';
 import { typeNumbers } from '../updates/updates.js';
-import { coveredSites } from './agreed.js';
+import { chosenSites, withSiteIds } from './agreed.js';
 import { type Definition, definitionOf, definitionWords, ownerNames, planOf } from './definition.js';
 import { dueTimes } from './due.js';
 import { knownPolicy } from './policies.js';
@@ -32,11 +32,15 @@ const NOT_KNOWN = [
 /** Throws `svc_policy_not_found`, and what planning throws for its filters. */
 export async function previewPolicy(ctx: Ctx, id: number) {
   const policy = await knownPolicy(ctx, id);
-  return { policy_id: id, name: policy.name, ...(await previewDefinition(ctx, definitionOf(policy))) };
+  return { policy_id: id, name: policy.name, ...(await previewOf(ctx, definitionOf(policy))) };
 }
 
 /** The same of one that is not stored. Throws what planning throws for its filters. */
 export async function previewDefinition(ctx: Ctx, definition: Definition) {
+  return previewOf(ctx, await withSiteIds(ctx, definition));
+}
+
+async function previewOf(ctx: Ctx, definition: Definition) {
   const summary = definitionWords(definition, await ownerNames(ctx, [definition]));
   return { summary, now: await previewPlan(ctx, planOf(definition)), past: await pastOf(ctx, definition) };
 }
@@ -103,7 +107,7 @@ async function scopeOf(ctx: Ctx, definition: Definition) {
   const trusts = trustOf(definition);
   const { slugs: only, exclude_slugs: except } = narrowing ?? NO_NARROWING;
   return {
-    ids: await coveredSites(ctx, definition),
+    ids: await chosenSites(ctx, definition),
     fits: ({ type, slug }: Version) =>
       trusts({ type, slug }) &&
       (types.length === 0 || types.includes(type)) &&
