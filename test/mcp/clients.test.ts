@@ -308,7 +308,7 @@ describe('sessions', () => {
     expect(await modern.listTools()).toHaveLength(operations.length);
   });
 
-  it('a restarted server: an answer to a question of before it counts for no other', async () => {
+  it('a restarted server: an answer to a question from before the restart does not count for another one', async () => {
     const own = await mcpApp({ sites: 2, connected: 2 });
     let answerFirst = (_: { action: 'accept'; content: { confirm: boolean } }) => {};
     const asked: string[] = [];

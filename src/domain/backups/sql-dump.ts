@@ -29,10 +29,11 @@ const ENGINES =
   /^(innodb|myisam|aria|memory|heap|archive|csv|blackhole|rocksdb|tokudb|mroonga|columnstore|ndb|ndbcluster)$/i;
 const HEAD = 'CREATE TABLE ? (';
 /**
- * Rows or places that are not those of the table, and the one command that `--binary-mode` leaves. A word may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`.
+ * Rows or places that are not those of the table, and the one command that the client still obeys with `--binary-mode`. A word
+ * may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`.
  */
 const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION|DELIMITER)\b|^\s*LIKE\b/i;
-/** Where no name stands before it, or behind it. */
+/** A number with a point, and no name right before or behind it. */
 const DECIMAL = /(?<![\p{L}\p{N}_$?.])\d+\.\d+(?![\p{L}\p{N}_$?.])/gu;
 
 /**
@@ -147,7 +148,7 @@ function isCell(cell: unknown): cell is Cell {
   return isBytes || cell === null || typeof cell === 'string';
 }
 
-/** The length is looked at by its end alone: each alternative would be tried at each place. */
+/** Its letters and its padding, in one pass. */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 const ESCAPED: Readonly<Record<string, string>> = {

@@ -94,23 +94,25 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
   return clientView(client);
 }
 
-/** Ids of the sites that come to a client, and of those that leave it, if these become its sites. Throws `svc_client_not_found`. */
+/**
+ * A client, and the ids of the sites that come to it and of those that leave it, if these become its sites. Throws
+ * `svc_client_not_found`.
+ */
 export async function movingSites(ctx: Ctx, ref: ClientRef, sites: readonly number[]) {
-  const { id } = await findClient(ctx, ref);
+  const client = await findClient(ctx, ref);
   const wanted = new Set(sites);
-  const owners = await ctx.store.clients.owners(id, sites);
-  const own = new Set(owners.flatMap((site) => (site.client_id === id ? [site.id] : [])));
+  const moved = movedAmong(await ctx.store.clients.owners(client.id, sites), client.id, wanted).map(({ id }) => id);
   return {
-    joining: [...wanted].filter((site) => !own.has(site)),
-    leaving: [...own].filter((site) => !wanted.has(site)),
+    client,
+    joining: moved.filter((id) => wanted.has(id)),
+    leaving: moved.filter((id) => !wanted.has(id)),
   };
 }
 
 /** What a change of a client would do with its sites, as far as an approval is bound to it. Throws as `movingSites`. */
 export async function plannedSites(ctx: Ctx, ref: ClientRef, { selected_sites: sites }: ClientInput) {
-  const client = await findClient(ctx, ref);
-  if (sites === undefined) return clientHead(client);
-  const { joining, leaving } = await movingSites(ctx, client.id, sites);
+  if (sites === undefined) return clientHead(await findClient(ctx, ref));
+  const { client, joining, leaving } = await movingSites(ctx, ref, sites);
   const shown = async (ids: readonly number[]) =>
     (await ctx.store.sites.candidates([...ids])).map(({ id, url }) => ({ id, url }));
   return { ...clientHead(client), joining: await shown(joining), leaving: await shown(leaving) };
@@ -211,13 +213,19 @@ export function clientRecord(row: ClientRecord): ClientRecord {
   return { ...(Object.fromEntries(texts) as ClientTexts), suspended: row.suspended };
 }
 
+type Owner = { id: number; client_id: number | null };
+
+function movedAmong(owners: readonly Owner[], client: number, sites: ReadonlySet<number>): Owner[] {
+  return owners.filter((site) => (site.client_id === client) !== sites.has(site.id));
+}
+
 /** Sites that came to a client or left it, each with the client it had. @param sites those it has now; default: all of them */
 function movedSites(
-  owners: readonly { id: number; client_id: number | null }[],
+  owners: readonly Owner[],
   client: number,
   sites: ReadonlySet<number> = new Set(owners.map(({ id }) => id)),
 ): FieldChanges {
-  const moved = owners.filter((site) => (site.client_id === client) !== sites.has(site.id));
+  const moved = movedAmong(owners, client, sites);
   const after = moved.map(({ id }) => [id, sites.has(id) ? client : null]);
   return moved.length === 0 ? {} : { sites: [moved.map(({ id, client_id }) => [id, client_id]), after] };
 }

@@ -15,7 +15,7 @@ import { counted } from '../common/question.js';
 import { type Ctx, originOf } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { type PlanInput, planUpdatesOf } from '../updates/rollouts/plan.js';
-import { plannedUpdates, previewStart, startRollout } from '../updates/rollouts/start.js';
+import { previewUpdates, startRollout } from '../updates/rollouts/start.js';
 import { forgetLeft, sitesToAsk } from './agreed.js';
 import { askerOf, definitionOf, planOf } from './definition.js';
 import { dueTimes, sameDay } from './due.js';
@@ -105,10 +105,12 @@ async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<P
   const definition = definitionOf(policy);
   const input = planOf(definition);
   const whole = await planUpdatesOf(ctx, input, 1, 1);
+  if (definition.approval === 'ask') return bind(ctx, policy, whole, null);
   const planned = await sitesOf(ctx, whole);
-  const joined = definition.approval === 'ask' ? [] : await sitesToAsk(ctx, policy, planned);
+  const joined = await sitesToAsk(ctx, policy, [...planned]);
   if (joined.length === 0) return bind(ctx, policy, whole, null);
-  const agreed = await agreedPlan(ctx, input, new Set(planned.filter((id) => !joined.includes(id))));
+  for (const id of joined) planned.delete(id);
+  const agreed = await agreedPlan(ctx, input, planned);
   const asked = agreed === null ? whole : await joinedPlan(ctx, input, joined);
   const on = agreed === null ? '' : ` on ${counted(joined.length, 'site')} that joined it`;
   const request = await ask(ctx, policy, asked, on);
@@ -142,8 +144,8 @@ async function joinedPlan(ctx: Ctx, { waves, ...input }: PlanInput, joined: read
 
 const waits = (id: string) => `Request ${id} is waiting for a person.`;
 
-async function sitesOf(ctx: Ctx, { plan_id }: PolicyPlan): Promise<number[]> {
-  return [...new Set((await ctx.store.rolloutPlans.items(plan_id)).map(({ site_id }) => site_id))];
+async function sitesOf(ctx: Ctx, { plan_id }: PolicyPlan): Promise<Set<number>> {
+  return new Set((await ctx.store.rolloutPlans.items(plan_id)).map(({ site_id }) => site_id));
 }
 
 async function bind(
@@ -184,8 +186,7 @@ async function ask(ctx: Ctx, policy: PolicyRow, { plan_id, digest }: PolicyPlan,
   const { approvals, rolloutPlans } = ctx.store;
   const now = ctx.clock.now();
   const plan = {
-    ...(await previewStart(ctx, { plan_id, digest })),
-    ...(await plannedUpdates(ctx, plan_id)),
+    ...(await previewUpdates(ctx, { plan_id, digest })),
     ...(definitionOf(policy).approval === 'auto' && { from_then_on: AGREED }),
   };
   const call = { asker: askerOf(policy.id), operation: PLAN_OF_POLICY, input_digest: plan_id };

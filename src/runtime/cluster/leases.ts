@@ -160,16 +160,14 @@ class HeldLeases {
     await this.#ending.get(name);
     const { clock } = this.#shared;
     const leaseMs = wanted ?? this.#shared.leaseMs ?? LEASE_MS;
-    let renewed = this.#times();
-    let fence = await this.#hold(name, leaseMs);
-    for (let pause = FIRST_PAUSE_MS; fence === null; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    let held = await this.#hold(name, leaseMs);
+    for (let pause = FIRST_PAUSE_MS; held === null; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       await clock.sleep(pause, signal);
-      renewed = this.#times();
-      fence = await this.#hold(name, leaseMs);
+      held = await this.#hold(name, leaseMs);
     }
     const lost = new AbortController();
     const beat = setInterval(() => void this.#renew(lease), leaseMs / BEATS);
-    const lease: Lease = { name, leaseMs, fence, since: clock.elapsed(), renewed, lost, beat, confirming: undefined };
+    const lease: Lease = { name, leaseMs, ...held, since: clock.elapsed(), lost, beat, confirming: undefined };
     this.#held.add(lease);
     return lease;
   }
@@ -194,9 +192,9 @@ class HeldLeases {
   }
 
   async #renew(lease: Lease): Promise<void> {
-    const renewed = this.#times();
     try {
-      if ((await this.#hold(lease.name, lease.leaseMs)) === lease.fence) lease.renewed = renewed;
+      const held = await this.#hold(lease.name, lease.leaseMs);
+      if (held?.fence === lease.fence) lease.renewed = held.renewed;
       else lease.lost.abort();
     } catch (error) {
       // A missed renewal is survivable: the lease lasts until the next ones.
@@ -233,11 +231,13 @@ class HeldLeases {
     await Promise.all(this.#ending.values());
   }
 
-  /** Its fence; null = another process holds it. */
-  #hold(name: string, leaseMs: number): Promise<number | null> {
+  /** Null: another process holds it. */
+  async #hold(name: string, leaseMs: number): Promise<Pick<Lease, 'fence' | 'renewed'> | null> {
     const { rows, owner, clock } = this.#shared;
-    const now = clock.now();
-    return rows.acquire(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs);
+    const renewed = this.#times();
+    const { now } = renewed;
+    const fence = await rows.acquire(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs);
+    return fence === null ? null : { fence, renewed };
   }
 
   #end(lease: Lease): Promise<void> {

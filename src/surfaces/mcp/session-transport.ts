@@ -125,7 +125,7 @@ export class SessionTransport implements Transport {
     if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return message;
     const [asker, id] = String(message.id).split(' ');
     if (asker === this.#asker) return { ...message, id: Number(id) };
-    this.onerror?.(new Error('an answer to a question of before this session was restored'));
+    this.onerror?.(new Error('an answer to a question that this server has not asked'));
     return undefined;
   }
 

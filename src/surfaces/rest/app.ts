@@ -96,7 +96,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     if (route.changesLogins) parts.auth.invalidate();
     if (route.streams !== undefined) {
       const archive = await parts.openArchive(answer as never, signal);
-      // Nobody reads the body of a HEAD, nor that of a caller who has hung up.
+      // An archive that nobody will read would keep its place: after a HEAD, or when the caller has hung up.
       const isRead = c.req.method !== 'HEAD' && !signal.aborted;
       if (!isRead) await archive.stream.cancel();
       return streamed(route.streams, archive.name, isRead ? archive.stream : null, headers);

@@ -92,7 +92,7 @@ async function isChecked(ctx: Ctx, id: string, { wave, check_job }: WaveRow): Pr
   if (job !== undefined) {
     if (job.completed_at === null) return false;
     if (!(await jobs.wasCancelled(check_job))) return true;
-    // What nobody has looked at cannot be judged: who wants no more of it pauses or aborts the rollout.
+    // A cancelled check is made again, as the sites were not visited. A rollout is stopped by pausing or aborting it.
     await rollouts.nameCheck(id, wave, newJobId('check'), check_job);
     return false;
   }

@@ -259,12 +259,10 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   return { offers, left, ageOf, down, guarded, elsewhere, clientOf, backups: backups.made.size };
 }
 
-type Exclusions = Pick<PlanInput, 'exclude_sites' | 'exclude_tag_ids' | 'exclude_client_ids'>;
-
 /** By id the sites that are to be left out, and by what. Throws for a site, tag or client that there is not. */
 async function excludedSites(
   ctx: Ctx,
-  { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients }: Exclusions,
+  { exclude_sites, exclude_tag_ids: tags, exclude_client_ids: clients }: PlanInput,
 ): Promise<ReadonlyMap<number, string>> {
   await requireOwners(ctx, tags, [], 'exclude_tag_ids');
   await requireOwners(ctx, [], clients, 'exclude_client_ids');

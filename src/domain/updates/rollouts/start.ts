@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.js';
+import type { PlanItem } from '../../../store/rollouts/plans.js';
 import { loggedStep } from '../../action-log/step.js';
 import { sentences } from '../../common/question.js';
 import { type CoveredSites, type Ctx, originOf, withOperation } from '../../context.js';
@@ -25,6 +26,16 @@ export const STARTING = { kind: 'rollouts', sites: 'planned' } as const;
 
 /** What a start would do, with its risks, and what to watch out for, now. Throws as `startRollout`. */
 export async function previewStart(ctx: Ctx, input: StartInput) {
+  return (await withRisksNow(ctx, input)).view;
+}
+
+/** The same with the first updates, for a person who decides. */
+export async function previewUpdates(ctx: Ctx, input: StartInput) {
+  const { items, view } = await withRisksNow(ctx, input);
+  return { ...view, ...firstUpdates(items) };
+}
+
+async function withRisksNow(ctx: Ctx, input: StartInput) {
   const { items, ...view } = await withProtection(ctx, input);
   const sites = [...new Set(items.map(({ site_id }) => site_id))];
   const { rolloutPlans } = ctx.store;
@@ -36,9 +47,9 @@ export async function previewStart(ctx: Ctx, input: StartInput) {
   ]);
   const risks = riskCounts(withRisks(items, { down, elsewhere: keysOf(held), before: keysOf(released) }));
   const words = [view.summary, protectionWords(view.protection), risksWords(risks), ...releasedWords(released)];
-  if (guidance === undefined) return { ...view, summary: sentences(...words), risks };
+  if (guidance === undefined) return { items, view: { ...view, summary: sentences(...words), risks } };
   const summary = sentences(...words, ...guidanceWords(guidance));
-  return { ...view, summary, risks, guidance: guidance.lines };
+  return { items, view: { ...view, summary, risks, guidance: guidance.lines } };
 }
 
 /** Updates that a person who decides is shown. */
@@ -49,14 +60,13 @@ const SHOWN = 200;
  * `startRollout`.
  */
 export async function plannedStart(ctx: Ctx, input: StartInput) {
-  const { items: _, ...view } = await withProtection(ctx, input);
+  const { items, ...view } = await withProtection(ctx, input);
   const summary = sentences(view.summary, protectionWords(view.protection));
-  return { ...view, summary, ...(await plannedUpdates(ctx, input.plan_id)) };
+  return { ...view, summary, ...firstUpdates(items) };
 }
 
-/** The first updates of a plan, for a person who decides, and how many more there are. */
-export async function plannedUpdates(ctx: Ctx, plan_id: string) {
-  const items = await ctx.store.rolloutPlans.items(plan_id);
+/** The first updates of a plan, and how many more there are. */
+function firstUpdates(items: readonly PlanItem[]): { would_update: object[]; more_updates?: number } {
   const would_update = items.slice(0, SHOWN).map(({ wave, site_id, type, slug, old_version, new_version }) => ({
     ...{ wave, site_id, type: UPDATE_TYPES[type] ?? '', slug, old_version, new_version },
   }));

@@ -11,6 +11,7 @@ import type { Ctx } from '../../../domain/context.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
+import { aliasesOf } from '../names.js';
 import { invalidParam } from '../parameter-errors.js';
 import { cleared, csv, flag, ids, int, text } from '../params.js';
 import { linkInRestWords } from './add.js';
@@ -57,14 +58,10 @@ export const editSiteFields = once(() => ({
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),
 }));
 
-/** What withholds updates of a site, under each name that an item of a batch may have. */
-const HOLDS = [
-  'backup_before_upgrade',
-  ...['core', 'plugin', 'theme'].flatMap((type) => [
-    `ignore_${type}_updates`,
-    `is_ignore${type.charAt(0).toUpperCase()}${type.slice(1)}Updates`,
-  ]),
-];
+/** What withholds updates of a site. */
+const HOLDS = ['backup_before_upgrade', 'ignore_core_updates', 'ignore_plugin_updates', 'ignore_theme_updates'];
+/** Items of a batch may still have their other names. */
+const ALIASES = aliasesOf('/sites/', HOLDS);
 const ON: readonly unknown[] = [1, '1', true, 'true', 'on', 'yes'];
 
 /**
@@ -74,7 +71,7 @@ const ON: readonly unknown[] = [1, '1', true, 'true', 'on', 'yes'];
 export function editKinds(item: unknown): ChangeKind[] {
   if (typeof item !== 'object' || item === null) return [];
   const offered = Object.entries(item).some(([name, value]) => {
-    return HOLDS.includes(name) && value !== undefined && !ON.includes(value);
+    return HOLDS.includes(ALIASES.get(name) ?? name) && value !== undefined && !ON.includes(value);
   });
   const told = (item as { monitoring_emails?: unknown }).monitoring_emails !== undefined;
   return [...(told ? (['settings'] as const) : []), ...(offered ? (['updates'] as const) : [])];
