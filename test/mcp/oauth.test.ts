@@ -13,6 +13,7 @@ import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 
 const ISSUER = 'https://login.example/realm/';
 const AUDIENCE = 'https://fleet.example/mcp';
+const DAY = 86_400_000;
 
 const keys = await generateKeyPair('ES256');
 const foreign = await generateKeyPair('ES256');
@@ -82,6 +83,68 @@ it.each([
     expect(answer.status).toBe(500);
     expect(await answer.text()).toContain('The keys of the authorization server could not be read.');
   }
+});
+
+// The library that reads them goes by the wall clock: set back, that one kept removed keys for as long.
+it.each([
+  ['', 0],
+  [' though the clock was set back', -DAY],
+  [' though the clock was set forward', DAY],
+])('keys that the authorization server no longer publishes end within ten minutes%s', async (_how, step) => {
+  const next = await generateKeyPair('ES256');
+  const published = async ({ publicKey }: typeof keys, kid: string) => ({ ...(await exportJWK(publicKey)), kid });
+  let [shown, reads] = [[await published(keys, 'one')], 0];
+  const server = createServer((_request, response) => {
+    reads += 1;
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: shown }));
+  });
+  const { url } = await listenLocally(server);
+  const own = await mcpApp({
+    realClock: false,
+    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
+  });
+  const statusOf = async (key: CryptoKey, kid: string) => {
+    const exp = Math.floor((own.app.clock.now() + 60_000) / 1000);
+    const headers = { ...ACCEPT, authorization: `Bearer ${await token({ exp }, key, { kid })}` };
+    return (await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })).status;
+  };
+  expect(await statusOf(keys.privateKey, 'one')).toBe(200);
+  shown = [await published(next, 'two')];
+  own.app.clock.step(step);
+  // A key that nobody knows has them read again, but only after half a minute: anybody can name one.
+  if (step <= 0) {
+    expect([await statusOf(next.privateKey, 'two'), reads]).toEqual([401, 1]);
+    own.app.clock.move(30_000);
+    expect([await statusOf(next.privateKey, 'two'), reads]).toEqual([200, 2]);
+  } else {
+    own.app.clock.move(600_000);
+    expect(await statusOf(next.privateKey, 'two')).toBe(200);
+  }
+  expect(await statusOf(keys.privateKey, 'one')).toBe(401);
+});
+
+it('keys are read again after ten minutes, where all are known', async () => {
+  let shown = [{ ...(await exportJWK(keys.publicKey)), kid: 'one' }];
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: shown }));
+  });
+  const { url } = await listenLocally(server);
+  const own = await mcpApp({
+    realClock: false,
+    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
+  });
+  const status = async () => {
+    const exp = Math.floor((own.app.clock.now() + 60_000) / 1000);
+    const headers = { ...ACCEPT, authorization: `Bearer ${await token({ exp })}` };
+    return (await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })).status;
+  };
+  expect(await status()).toBe(200);
+  shown = [];
+  own.app.clock.step(-DAY);
+  own.app.clock.move(599_000);
+  expect(await status()).toBe(200);
+  own.app.clock.move(1_000);
+  expect(await status()).toBe(401);
 });
 
 describe('metadata', () => {

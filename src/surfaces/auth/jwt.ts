@@ -47,13 +47,45 @@ const ALGORITHMS = [
 const TYPES = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
 const CLOCK_SKEW_S = 30;
 const FETCH_MS = 5000;
+const KEYS_MS = 600_000;
+/** Between two reads because of an unknown key: anybody can name one. */
+const UNKNOWN_KEY_MS = 30_000;
 const MAX_KEYS_BYTES = 1024 * 1024;
 
 /** Rejects with svc_rest_authentication_error (401), svc_rest_insufficient_permission (403) or svc_operation_failed. */
 export function createTokenVerifier(rules: AccessTokenRules): VerifyAccessToken {
-  // Loaded with the first token and cached; loaded again for an unknown key, at most every half minute.
-  const keys = createRemoteJWKSet(new URL(rules.jwks_url), { timeoutDuration: FETCH_MS, [customFetch]: readWhole });
+  const keys = publishedKeys(rules);
   return async (token) => identityOf(await verified(token, keys, rules), rules);
+}
+
+/** The keys of the server, read with the first token, again after ten minutes, and for an unknown key at most every half minute. */
+function publishedKeys({ jwks_url, clock }: AccessTokenRules): JWTVerifyGetKey {
+  // Their age is measured here: the library goes by the wall clock, and where that is set back it would accept removed keys.
+  const keys = createRemoteJWKSet(new URL(jwks_url), {
+    timeoutDuration: FETCH_MS,
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: Number.POSITIVE_INFINITY,
+    [customFetch]: readWhole,
+  });
+  let read: { at: number; elapsed: number } | null = null;
+  const reload = async () => {
+    const began = { at: clock.now(), elapsed: clock.elapsed() };
+    await keys.reload();
+    read = began;
+  };
+  // Monotonic time stands still while the machine sleeps.
+  const isOlder = (ms: number) =>
+    read === null || Math.max(clock.elapsed() - read.elapsed, clock.now() - read.at) >= ms;
+  return async (header, token) => {
+    if (isOlder(KEYS_MS)) await reload();
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !isOlder(UNKNOWN_KEY_MS)) throw error;
+      await reload();
+      return keys(header, token);
+    }
+  };
 }
 
 /** Reads the answer to its end: the client of Node 24 ends the process where a long one that was not read is closed. */
