@@ -1,7 +1,7 @@
 /** `sitefleet alert`: the recipients of alerts, and a test message to them. */
 
 import { randomBytes } from 'node:crypto';
-import { previewMail } from '../domain/alerts/mail/mail.js';
+import { deliver, previewMail } from '../domain/alerts/mail/mail.js';
 import { listRecipients, MOST_RECIPIENTS } from '../domain/alerts/recipients.js';
 import { audienceOf, type TestOutcome, testRecipient } from '../domain/alerts/test-alert.js';
 import { isAlertKind } from '../domain/alerts/words.js';
@@ -43,7 +43,7 @@ async function testMail(ctx: Ctx, kind: string, addresses: readonly string[]): P
   const base = { recipient_id: null, recipient: addresses.join(', '), type: 'mail' };
   try {
     const messageId = `<test.${randomBytes(12).toString('hex')}@sitefleet.invalid>`;
-    await ctx.mailer.send({ messageId, to: addresses, subject: `Test: ${subject}`, text, html });
+    await deliver(ctx, { messageId, to: addresses, subject: `Test: ${subject}`, text, html });
     return { ...base, delivered: true, error: '' };
   } catch (error) {
     return { ...base, delivered: false, error: messageOf(error) };

@@ -1,3 +1,6 @@
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { dailyDigest } from '../../src/domain/alerts/mail/digest.js';
 import { listOutbox, previewMail, sendMail } from '../../src/domain/alerts/mail/mail.js';
@@ -10,6 +13,7 @@ import type { NewAlert } from '../../src/store/monitoring/alerts.js';
 import { bareSite } from '../support/bare-site.js';
 import { launchChromium } from '../support/chromium.js';
 import { SYSTEM, type TestApp, testApp } from '../support/harness.js';
+import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';
 import { type Mailbox, mailbox } from '../support/smtp.js';
 
@@ -413,6 +417,47 @@ describe('sending', () => {
     ]);
   });
 
+  // From the answers of Exim, Postfix and Exchange to a sender, an address or a network that they do not take mail from.
+  test.each([
+    ['greeting', '554 5.7.1 no service for your network', { greeting: '554 5.7.1 no service for your network' }],
+    ['EHLO', '550 5.7.1 bad name', { EHLO: '550 5.7.1 bad name', HELO: '550 5.7.1 bad name' }],
+    ['login', '530 5.7.0 authentication required', { MAIL: '530 5.7.0 authentication required' }],
+    ['sender', '550 5.7.60 may not send as this sender', { MAIL: '550 5.7.60 may not send as this sender' }],
+    ['quota', '552 5.2.2 daily quota exceeded', { MAIL: '552 5.2.2 daily quota exceeded' }],
+  ])('a refusal that is not about the mail waits for the operator: %s', async (_what, answer, answers) => {
+    const server = await scriptedServer(answers);
+    const own = await testApp({ sites: 1, config: { smtp_url: server.url } });
+    await editMail(ctx(own), 'uptime', { recipients: ['ada@example.com'] });
+    await own.service.store.alerts.add([alert('monitor.down', {}, { site_id: null, at: own.clock.now() })]);
+    expect(await sendMail(ctx(own))).toBe('0 sent, 1 not');
+    expect(await listOutbox(ctx(own), 1)).toMatchObject([
+      { status: 'queued', last_error: `The mail server answered with ${answer.slice(0, 3)}.` },
+    ]);
+    server.allow();
+    own.clock.move(MINUTE);
+    expect(await sendMail(ctx(own))).toBe('1 sent, 0 not');
+  });
+
+  test('a server that never ends its answer holds up one mail for two minutes', async () => {
+    let taken = false;
+    const server = await scriptedServer({
+      '.': () => {
+        taken = true;
+      },
+    });
+    const own = await testApp({ sites: 1, config: { smtp_url: server.url } });
+    await editMail(ctx(own), 'uptime', { recipients: ['ada@example.com'] });
+    await own.service.store.alerts.add([alert('monitor.down', {}, { site_id: null, at: own.clock.now() })]);
+    const sending = sendMail(ctx(own));
+    await expect.poll(() => taken).toBe(true);
+    own.clock.move(2 * MINUTE);
+    expect(await sending).toBe('0 sent, 1 not');
+    expect(await listOutbox(ctx(own), 1)).toMatchObject([
+      { status: 'queued', last_error: 'The mail server did not take the mail in time.' },
+    ]);
+    await expect.poll(server.connections).toBe(0);
+  });
+
   test('is given up after a day and a half', async () => {
     await readers('uptime');
     await tell(alert('monitor.down'));
@@ -437,7 +482,7 @@ describe('sending', () => {
   test('a wrong login waits for the operator, and is never shown', async () => {
     const mailer = createMailer({ url: box.url.replace('p%40ss', 'wrong'), from: null });
     const mail = { messageId: '<1@x>', to: ['a@example.com'], subject: 's', text: 't', html: 'h' };
-    await expect(mailer.send(mail)).rejects.toMatchObject({
+    await expect(mailer.send(mail, AbortSignal.timeout(60_000))).rejects.toMatchObject({
       name: 'MailFailure',
       permanent: false,
       message: 'The mail server refused the login.',
@@ -466,6 +511,36 @@ describe('sending', () => {
     expect(await quiet.db.all('SELECT * FROM mail')).toEqual([]);
   });
 });
+
+/** An SMTP server that answers these commands so, until it is told to allow them; a function answers byte by byte, without an end. */
+async function scriptedServer(answers: Readonly<Record<string, string | (() => void)>>) {
+  let [script, inText] = [answers, false];
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    const say = (command: string, otherwise: string) => {
+      const answer = script[command] ?? otherwise;
+      if (typeof answer === 'string') socket.write(`${answer}\r\n`);
+      else {
+        socket.write('250-');
+        answer();
+      }
+    };
+    say('greeting', '220 ready');
+    createInterface({ input: socket }).on('line', (line) => {
+      if (inText && line !== '.') return;
+      inText = line === 'DATA';
+      say(line.split(/[ :]/)[0] as string, inText ? '354 go on' : '250 ok');
+    });
+  });
+  const { port } = await listenLocally(server);
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    allow() {
+      script = {};
+    },
+    connections: () => promisify(server.getConnections.bind(server))(),
+  };
+}
 
 describe('the daily digest', () => {
   test('goes out once a day, in the morning of the dashboard, with what there is to do', async () => {

@@ -24,8 +24,8 @@ export class MailFailure extends Error {
 export interface Mailer {
   /** False: no mail server is configured, and nothing may be sent. */
   readonly configured: boolean;
-  /** Resolves when the server has accepted the mail for all recipients. Rejects with MailFailure. */
-  send(mail: OutgoingMail): Promise<void>;
+  /** Resolves when the server has accepted the mail for all recipients. Rejects with MailFailure, also once `signal` is aborted. */
+  send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
   /** Connects and logs in without sending anything. Rejects with MailFailure. */
   verify(): Promise<void>;
   close(): Promise<void>;

@@ -19,9 +19,9 @@ export function createMailer({ url, from }: SmtpParts): Mailer {
   let transport: Transporter | null = null;
   return {
     configured: true,
-    async send(mail) {
+    async send(mail, signal) {
       transport ??= createTransport(optionsOf(server));
-      await sendOver(transport, sender, mail);
+      await sendOver(transport, sender, mail, signal);
     },
     async verify() {
       transport ??= createTransport(optionsOf(server));
@@ -68,18 +68,32 @@ function senderOf(server: URL): string {
 interface SmtpError {
   responseCode?: unknown;
   code?: unknown;
+  command?: unknown;
 }
+
+/** What the server answers to with the recipients and the text of this mail. */
+const OF_THE_MAIL = ['RCPT TO', 'DATA'];
 
 function failureOf(error: unknown): MailFailure {
-  const { responseCode, code } = error as SmtpError;
+  const { responseCode, code, command } = error as SmtpError;
   const status = typeof responseCode === 'number' ? responseCode : 0;
-  // A refused login is for the operator to fix: the mail waits.
-  const permanent = status >= 500 && status < 600 && code !== 'EAUTH';
-  const what = status > 0 ? `The mail server answered with ${status}.` : 'The mail server could not be reached.';
-  return new MailFailure(code === 'EAUTH' ? 'The mail server refused the login.' : what, permanent, error);
+  // A refused connection, login or sender is for the operator to fix: the mail waits.
+  const permanent = status >= 500 && status < 600 && OF_THE_MAIL.includes(String(command));
+  return new MailFailure(reasonOf(code, status), permanent, error);
 }
 
-async function sendOver(transport: Transporter, sender: string, mail: OutgoingMail): Promise<void> {
+function reasonOf(code: unknown, status: number): string {
+  if (code === 'EAUTH') return 'The mail server refused the login.';
+  if (code === 'EABORT') return 'The mail server did not take the mail in time.';
+  return status > 0 ? `The mail server answered with ${status}.` : 'The mail server could not be reached.';
+}
+
+async function sendOver(
+  transport: Transporter,
+  sender: string,
+  mail: OutgoingMail,
+  signal: AbortSignal,
+): Promise<void> {
   let rejected: readonly unknown[];
   try {
     const sent = await transport.sendMail({
@@ -90,6 +104,7 @@ async function sendOver(transport: Transporter, sender: string, mail: OutgoingMa
       html: mail.html,
       messageId: mail.messageId,
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+      signal,
     });
     rejected = (sent as { rejected?: unknown[] }).rejected ?? [];
   } catch (error) {

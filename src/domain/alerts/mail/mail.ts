@@ -1,7 +1,7 @@
 /** Outgoing mail: turns alerts into mails, sends them, and retries. */
 
 import type { MailType } from '../../../../schemas/mail.js';
-import type { MailFailure } from '../../../outbound/mail/mailer.js';
+import type { MailFailure, OutgoingMail } from '../../../outbound/mail/mailer.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { MailRow, WaitingAlert } from '../../../store/mail/mail.js';
 import type { Ctx } from '../../context.js';
@@ -16,6 +16,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Waits after each failed attempt; after the last one the mail is given up. A day and a half in total. */
 const BACKOFF_MS = [1, 5, 15, 60, 180, 360, 720, 720].map((minutes) => minutes * MINUTE_MS);
 const LEASE_MS = 5 * MINUTE_MS;
+/** A server may keep each answer waiting, but not so long that others take the mail over. */
+const SEND_MS = 2 * MINUTE_MS;
 const MAILS_AT_ONCE = 200;
 const ALERTS_AT_ONCE = 1000;
 /** An older alert becomes no mail: Saturday's outage is not news on Monday. */
@@ -44,9 +46,19 @@ export async function sendMail(ctx: Ctx): Promise<string> {
   return sent + failed === 0 ? 'nothing due' : `${sent} sent, ${failed} not`;
 }
 
+/** Rejects with MailFailure, also when the server has not taken the mail within two minutes. */
+export async function deliver(ctx: Ctx, mail: OutgoingMail): Promise<void> {
+  const limit = ctx.clock.deadline(SEND_MS);
+  try {
+    await ctx.mailer.send(mail, limit.signal);
+  } finally {
+    limit.clear();
+  }
+}
+
 async function sendOne(ctx: Ctx, mail: MailRow): Promise<boolean> {
   try {
-    await ctx.mailer.send({
+    await deliver(ctx, {
       messageId: `<${mail.id}.${mail.created_at}@sitefleet.invalid>`,
       to: JSON.parse(mail.recipients) as string[],
       subject: mail.subject,
