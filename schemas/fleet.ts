@@ -7,6 +7,7 @@ import { once } from '../src/runtime/once.js';
 import { clientDetails, clientEmail, clientNameInput } from './client.js';
 import { lineText, plainText, token } from './common.js';
 import { newCost } from './cost.js';
+import { email } from './email.js';
 import { interval, MONITOR_METHODS, MONITOR_TYPES, monitorKeyword, statusCodes, timeout } from './monitoring.js';
 import { siteName } from './site.js';
 import { tagColorInput, tagNameInput } from './tag.js';
@@ -53,6 +54,8 @@ const site = once(() => ({
   tags: z.array(tagNameInput()).max(1000),
 }));
 
+const emailList = once(() => z.array(email(191, 'must be an e-mail address')).max(20));
+
 /** What is stored of a site as it is in the file. */
 export const fleetDetails = once(() => ({
   force_use_ipv4: z.number().int().min(0).max(2),
@@ -62,7 +65,12 @@ export const fleetDetails = once(() => ({
   backup_before_upgrade: z.number().int().min(0).max(2),
   disable_health_checking: z.number().int().min(0).max(2),
   health_threshold: z.number().int().min(0).max(100),
-  monitoring_emails: z.string().max(4000),
+  monitoring_emails: z
+    .string()
+    .refine(
+      (list) => list === '' || emailList().safeParse(list.split(',')).success,
+      'must be at most 20 e-mail addresses, comma-separated',
+    ),
   ignore_core: z.boolean(),
   ignore_plugins: z.boolean(),
   ignore_themes: z.boolean(),

@@ -104,6 +104,19 @@ describe('CSV', () => {
 });
 
 describe('import of a list', () => {
+  it('never prints the login of an address', async () => {
+    file(
+      'logins.csv',
+      ['url,admin,password', 'https://ada:s3cret@x.example/,boss,pw', 'https://ada:s3cret@y.example/,,pw'].join('\n'),
+    );
+    const { out, err } = await here.run(['import', 'logins.csv', '--dry-run', '--json']);
+    expect(out + err).not.toContain('s3cret');
+    expect(urls(JSON.parse(out).invalid).sort()).toEqual([
+      'https://[redacted]@x.example/',
+      'https://[redacted]@y.example/',
+    ]);
+  });
+
   it('connects the good rows, names the bad ones, and is repeatable', async () => {
     const quoted = `"${PASSWORD.replaceAll('"', '""')}"`;
     file(
@@ -457,6 +470,47 @@ describe('records that cannot be used', () => {
     expect(said).toMatch(/A client cannot be imported/);
     expect(said).toMatch(/A tag cannot be imported/);
     expect(report.invalid).toContainEqual({ where: 'site 1800', url: '', message: expect.stringMatching(/^url: /) });
+  });
+
+  it('of another Sitefleet are refused with an address that holds a login, without the login, and for mails to others', async () => {
+    const { private_key } = await testKey;
+    const monitor = { active: null, interval: null, timeout: null, maxretries: null, type: null, method: null };
+    // Suspended sites are not contacted.
+    const site = (id: number, change: object) => ({
+      type: 'site',
+      site: {
+        ...{
+          key: `site:${id}`,
+          url: `https://s${id}.example/`,
+          admin: 'boss',
+          name: 'n',
+          private_key,
+          regverify: null,
+        },
+        ...{ unique_id: '', http_user: null, http_pass: null, ssl_verify: true, ssl_version: 0, force_use_ipv4: 2 },
+        ...{ notes: '', client: null, suspended: true, tags: [], automatic_update: false, backup_before_upgrade: 2 },
+        ...{ disable_health_checking: 2, health_threshold: 0, monitoring_emails: '', ignore_core: false },
+        ...{ ignore_plugins: false, ignore_themes: false, ignored: [], trial_obstacle: '' },
+        monitor: { ...monitor, expected_status: null, keyword: null },
+        ...change,
+      },
+    });
+    const addresses = (count: number) => Array.from({ length: count }, (_none, at) => `a${at}@x.example`).join(',');
+    const { report, said } = await imported('sitefleet', [
+      site(1, { monitoring_emails: addresses(20) }),
+      site(2, { url: 'https://ada:s3cret@s2.example/' }),
+      site(3, { url: 'https:ada:s3cret@s3.example/', name: 7 }),
+      site(4, { monitoring_emails: 'a@x.example\r\nBcc: all@x.example' }),
+      site(5, { monitoring_emails: addresses(21) }),
+    ]);
+    expect(said).not.toContain('s3cret');
+    expect(urls(report.imported)).toEqual(['https://s1.example/']);
+    expect(report.invalid.map(({ url, message }: { url: string; message: string }) => [url, message])).toEqual([
+      ['https:[redacted]@s3.example/', expect.stringMatching(/^name: /)],
+      ['https://s4.example/', 'monitoring_emails: must be at most 20 e-mail addresses, comma-separated.'],
+      ['https://s5.example/', 'monitoring_emails: must be at most 20 e-mail addresses, comma-separated.'],
+      ['https://[redacted]@s2.example/', 'url must not contain a login: use http_user and http_pass.'],
+    ]);
   });
 
   it('of another Sitefleet are named and left out, each ignored update by itself', async () => {

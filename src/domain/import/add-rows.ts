@@ -12,6 +12,7 @@ import { loadRecord } from '../sites/sites.js';
 import { storedUrl } from '../sites/urls.js';
 import { tagIds } from './links.js';
 import type { Invalid } from './read.js';
+import { shownAddress } from './record.js';
 import type { SiteRow } from './rows.js';
 import type { ImportReport } from './run.js';
 import type { Outcome } from './site.js';
@@ -66,7 +67,8 @@ export async function addRows(
 async function sift(ctx: Ctx, rows: readonly SiteRow[], report: RowsReport): Promise<SiteRow[]> {
   const byKey = new Map<string, SiteRow>();
   for (const row of rows) {
-    const wrong = (message: string) => report.invalid.push({ where: `line ${row.line} (url)`, url: row.url, message });
+    const wrong = (message: string) =>
+      report.invalid.push({ where: `line ${row.line} (url)`, url: shownAddress(row.url), message });
     try {
       const { url_key } = storedUrl(row.url);
       if (byKey.has(url_key)) wrong('The site is in the list twice.');

@@ -6,7 +6,7 @@ import { once } from '../../runtime/once.js';
 import { ignoredUpdates } from './mainwp-ignored.js';
 import { type Globals, lostOfMonitor, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
 import { contactLines, plainName, plainNote, sentPassword, siteNote } from './mainwp-text.js';
-import { numberFrom, type RawRecord, sentence, textFrom } from './record.js';
+import { numberFrom, type RawRecord, shownAddress, textFrom } from './record.js';
 
 const text = once(() => z.preprocess(textFrom, z.string()));
 /** A number from PHP: often text. Anything else is 0. */
@@ -137,7 +137,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
       ? ['all translation updates are ignored there; Sitefleet has no such setting.']
       : []),
   ];
-  return { site, warnings: lost.map((what) => `${sentence(of.url)}: ${what}`) };
+  return { site, warnings: lost.map((what) => `${shownAddress(of.url)}: ${what}`) };
 }
 
 /** A tag; a color other than #RRGGBB is left out. */

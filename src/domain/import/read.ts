@@ -20,7 +20,7 @@ import { z } from '../../../schemas/zod.js';
 import { once } from '../../runtime/once.js';
 import { readClient, readCost, readGlobals, readIgnored, readSite, readTag } from './mainwp.js';
 import type { Globals } from './mainwp-monitor.js';
-import { type RawRecord, sentence } from './record.js';
+import { type RawRecord, sentence, shownAddress } from './record.js';
 import { unusable } from './sealed.js';
 
 /** An unusable record, and the reason. */
@@ -109,7 +109,7 @@ function takeSite(fleet: Fleet, record: RawRecord, globals: Globals, number: num
     typeof key === 'string' ? key : foreign && typeof id !== 'object' && id !== undefined ? `site:${id}` : null;
   fleet.invalid.push({
     where: own === null ? `site number ${number} of the file` : placeOf(own),
-    url: typeof url === 'string' ? sentence(url) : '',
+    url: typeof url === 'string' ? shownAddress(url) : '',
     message: parsed.problem,
   });
 }

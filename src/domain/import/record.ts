@@ -1,10 +1,17 @@
 /** Records of fleet files, before validation. */
 
+import { withoutLogin } from '../action-log/call-input.js';
+
 export type RawRecord = Readonly<Record<string, unknown>> & { readonly type?: unknown };
 
 /** Text of a file for use in our messages: one line, bounded. */
 export function sentence(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
+}
+
+/** An address of a file, for messages: a login in it stays out. */
+export function shownAddress(text: string): string {
+  return sentence(withoutLogin(text));
 }
 
 /** A text as PHP writes it, which may be a number; null counts as empty. Anything else is no text, and stays what it is. */

@@ -8,7 +8,7 @@ import { ownMember } from '../../runtime/own-member.js';
 import { withoutApostrophes } from '../common/csv.js';
 import { parseCsv } from './csv.js';
 import type { Invalid } from './read.js';
-import { sentence } from './record.js';
+import { sentence, shownAddress } from './record.js';
 import { unusable } from './sealed.js';
 
 export type SiteRow = FleetRow & { line: number };
@@ -81,10 +81,10 @@ export function readRows(text: string): { rows: SiteRow[]; invalid: Invalid[] } 
   for (const { line, cells } of header ? lines.slice(1) : lines) {
     const values = Object.fromEntries(COLUMNS.map((name) => [name, cells[columns.indexOf(name)] ?? ''])) as Values;
     const wrong = (name: Column, message: string) =>
-      invalid.push({ where: placeOf(line, columns, name), url: sentence(values.url), message });
+      invalid.push({ where: placeOf(line, columns, name), url: shownAddress(values.url), message });
     if (cells.length > columns.length) {
       const where = `line ${line}, column ${columns.length + 1}`;
-      invalid.push({ where, url: sentence(values.url), message: 'There are more cells than columns.' });
+      invalid.push({ where, url: shownAddress(values.url), message: 'There are more cells than columns.' });
       continue;
     }
     const verify = ownMember(original ? ORIGINAL_VERIFY : VERIFY, values.ssl_verify.toLowerCase());

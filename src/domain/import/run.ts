@@ -5,6 +5,7 @@ import { pooled } from '../../runtime/pool.js';
 import type { Ctx } from '../context.js';
 import { type Count, ignoredRows, linkCosts, linkFleet } from './links.js';
 import { type Fleet, type Invalid, placeOf } from './read.js';
+import { shownAddress } from './record.js';
 import { importSite, type Outcome, type Prepared, prepare } from './site.js';
 
 type Of<L extends Outcome['list']> = Omit<Extract<Outcome, { list: L }>, 'list'>;
@@ -107,7 +108,7 @@ function prepareAll(fleet: Fleet): { ready: Prepared[]; invalid: Invalid[] } {
       else ready.set(url_key, prepared);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      invalid.push({ where: placeOf(site.key), url: site.url.slice(0, 200), message: error.message });
+      invalid.push({ where: placeOf(site.key), url: shownAddress(site.url), message: error.message });
     }
   }
   return { ready: [...ready.values()], invalid };
