@@ -147,6 +147,30 @@ it('keys are read again after ten minutes, where all are known', async () => {
   expect(await status()).toBe(401);
 });
 
+it('keys that cannot be read are not asked for with each token that anybody sends', async () => {
+  let [status, reads] = [503, 0];
+  const key = { ...(await exportJWK(keys.publicKey)), kid: 'one' };
+  const server = createServer((_request, response) => {
+    reads += 1;
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [key] }));
+  });
+  const { url } = await listenLocally(server);
+  const own = await mcpApp({
+    realClock: false,
+    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
+  });
+  const statusOf = async () => {
+    const exp = Math.floor((own.app.clock.now() + 60_000) / 1000);
+    const headers = { ...ACCEPT, authorization: `Bearer ${await token({ exp })}` };
+    return (await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })).status;
+  };
+  for (let times = 0; times < 10; times++) expect(await statusOf()).toBe(500);
+  expect(reads).toBe(1);
+  status = 200;
+  own.app.clock.move(5_000);
+  expect([await statusOf(), reads]).toEqual([200, 2]);
+});
+
 describe('metadata', () => {
   it.each(['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource'])(
     '%s',

@@ -48,8 +48,9 @@ const TYPES = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']
 const CLOCK_SKEW_S = 30;
 const FETCH_MS = 5000;
 const KEYS_MS = 600_000;
-/** Between two reads because of an unknown key: anybody can name one. */
+/** Between two reads because of an unknown key, and after one that failed: anybody can send a token. */
 const UNKNOWN_KEY_MS = 30_000;
+const FAILED_MS = 5_000;
 const MAX_KEYS_BYTES = 1024 * 1024;
 
 /** Rejects with svc_rest_authentication_error (401), svc_rest_insufficient_permission (403) or svc_operation_failed. */
@@ -68,10 +69,17 @@ function publishedKeys({ jwks_url, clock }: AccessTokenRules): JWTVerifyGetKey {
     [customFetch]: readWhole,
   });
   let read: { at: number; elapsed: number } | null = null;
+  let failed: { elapsed: number; error: unknown } | null = null;
   const reload = async () => {
     const began = { at: clock.now(), elapsed: clock.elapsed() };
-    await keys.reload();
-    read = began;
+    if (failed !== null && began.elapsed - failed.elapsed < FAILED_MS) throw failed.error;
+    try {
+      await keys.reload();
+      [read, failed] = [began, null];
+    } catch (error) {
+      failed = { elapsed: clock.elapsed(), error };
+      throw error;
+    }
   };
   // Monotonic time stands still while the machine sleeps.
   const isOlder = (ms: number) =>
