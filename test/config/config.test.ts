@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/runtime/config/config.js';
@@ -91,6 +92,19 @@ describe('readConfig', () => {
       basic_challenge: false,
     });
   });
+
+  it.each(['', 'home', './x'])(
+    'keeps the data of HOME=%s in the home folder of the user, wherever it starts',
+    (HOME) => {
+      const before = process.env.HOME;
+      process.env.HOME = HOME;
+      try {
+        expect(readConfig({ HOME }).db).toBe(`file:${join(userInfo().homedir, '.local/share/sitefleet/sitefleet.db')}`);
+      } finally {
+        process.env.HOME = before;
+      }
+    },
+  );
 
   it('follows XDG_DATA_HOME, and ignores a relative one', () => {
     expect(readConfig({ ...home, XDG_DATA_HOME: '/data' }).db).toBe('file:/data/sitefleet/sitefleet.db');

@@ -1,7 +1,7 @@
 /** The only reader of the environment. One table holds every variable: its name, default, meaning and what it accepts. */
 
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fileUrl } from '../file-url.js';
@@ -511,7 +511,8 @@ function dataFolder(env: Environment): string {
   const xdg = env.XDG_DATA_HOME;
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'sitefleet');
   if (process.platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'sitefleet');
-  return join(env.HOME || homedir(), '.local', 'share', 'sitefleet');
+  const home = [env.HOME, homedir()].find((folder) => folder !== undefined && isAbsolute(folder));
+  return join(home ?? userInfo().homedir, '.local', 'share', 'sitefleet');
 }
 
 function defaultDatabase(env: Environment): string {
