@@ -41,6 +41,7 @@ import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engin
 import { instrumentStorage, measured, monitorDatabaseFile } from './instrumentation.js';
 import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
 import { readOnlyContexts } from './read-only-context.js';
+import { assertSameClock } from './same-clock.js';
 import { isScheduleNeeded } from './schedule/waiting-work.js';
 import { passingVault, vaultFor } from './secret-key.js';
 import { toolRules } from './tool-rules.js';
@@ -102,6 +103,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   // A wrong name should stop the start, not the first connection.
   toolRules(config, allOperations);
   const clock = parts.clock ?? systemClock;
+  if (clock === systemClock) await assertSameClock(config);
   const log = parts.log ?? createLog(config.log_level);
   const threaded = (parts.engine ?? 'thread') === 'thread' && config.db !== ':memory:';
   const metrics = createMetrics('main');

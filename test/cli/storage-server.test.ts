@@ -2,10 +2,19 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
+import { FAKETIME } from '../support/faketime.js';
+import { INITIALIZE } from '../support/mcp-messages.js';
 import { needs } from '../support/needs.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 import { pause } from '../support/processes/program.js';
 import { type Sqld, startSqld } from '../support/sqld.js';
+
+const ADD_TAG = {
+  jsonrpc: '2.0',
+  id: 'add',
+  method: 'tools/call',
+  params: { name: 'svc-add-tag-v1', arguments: { name: 'two' } },
+};
 
 describe('the shell on a server', needs('sqld'), () => {
   let programs: Commands;
@@ -56,6 +65,30 @@ describe('the shell on a server', needs('sqld'), () => {
     const { results } = (await broken.json()) as { results: { type: string }[] };
     expect(results.map(({ type }) => type)).toEqual(['ok', 'ok']);
     expect(await check()).toMatchObject({ ok: false, integrity: ['ok'], foreign_keys: 1 });
+  });
+
+  it('lets no process with another clock share it', needs('faketime'), async () => {
+    const { env } = await onServer();
+    const other = (clock: string) => ({
+      ...env,
+      LD_PRELOAD: FAKETIME ?? '',
+      FAKETIME: clock,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    });
+    for (const [clock, said] of [
+      ['+1d', /The clock of this machine is 8640[0-9] s ahead of that of the storage server/],
+      ['-1h', /The clock of this machine is 3[56]\d\d s behind that of the storage server/],
+    ] as const) {
+      for (const command of [['work'], ['serve', '--port', '0'], ['call', 'add-tag', '{"name":"two"}']])
+        expect(await programs.run(other(clock), command)).toMatchObject({ code: 1, err: expect.stringMatching(said) });
+      const lines = [INITIALIZE, { jsonrpc: '2.0', method: 'notifications/initialized' }, ADD_TAG].map((line) =>
+        JSON.stringify(line),
+      );
+      const stdio = await programs.run(other(clock), ['stdio'], `${lines.join('\n')}\n`);
+      expect(stdio.out + stdio.err).toMatch(said);
+    }
+    const tags = JSON.parse((await programs.run(env, ['call', 'list-tags', '--json'])).out);
+    expect(tags.items.map(({ name }: { name: string }) => name)).toEqual(['one']);
   });
 
   it('warns where so many processes write that the server may stop accepting writes', async () => {
