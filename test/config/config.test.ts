@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/runtime/config/config.js';
 import { createLog } from '../../src/runtime/telemetry/log.js';
 import { tempFolder } from '../support/cleanup.js';
@@ -96,12 +96,11 @@ describe('readConfig', () => {
   it.each(['', 'home', './x'])(
     'keeps the data of HOME=%s in the home folder of the user, wherever it starts',
     (HOME) => {
-      const before = process.env.HOME;
-      process.env.HOME = HOME;
+      vi.stubEnv('HOME', HOME);
       try {
         expect(readConfig({ HOME }).db).toBe(`file:${join(userInfo().homedir, '.local/share/sitefleet/sitefleet.db')}`);
       } finally {
-        process.env.HOME = before;
+        vi.unstubAllEnvs();
       }
     },
   );
