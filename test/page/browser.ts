@@ -174,3 +174,11 @@ export async function expectToFit(page: Page): Promise<void> {
   }));
   expect(scroll, page.url()).toBeLessThanOrEqual(width);
 }
+
+/** Opens what is folded, once nothing loads any more: what comes in above it would move it away from under the click. */
+export async function unfold(page: Page, text: string): Promise<void> {
+  const summary = page.getByText(text);
+  await summary.waitFor();
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+  await summary.click();
+}

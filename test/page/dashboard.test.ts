@@ -10,7 +10,7 @@ import { readSettings } from '../../src/domain/settings/settings.js';
 import { en } from '../../web/texts/en.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
-import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
+import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage, unfold } from './browser.js';
 
 const DAY = 86_400_000;
 let app: SafetyApp;
@@ -404,7 +404,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
       .poll(async () => stored('general'))
       .toMatchObject({ disable_update_confirmations: 1, hide_update_everything: 1 });
 
-    await page.getByText('How sites are checked').click();
+    await unfold(page, 'How sites are checked');
     await card('Monitors').getByLabel('HTTP codes that count as up').fill('200, 201, 301');
     await card('Monitors').getByLabel('Further checks before a site counts as down').fill('2');
     await saved('Monitors');
@@ -415,7 +415,7 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
         svc_uptime_monitoring_down_confirmation_check: 2,
       });
 
-    await page.getByText('Schedule, certificates, speed, parts of a sync').click();
+    await unfold(page, 'Schedule, certificates, speed, parts of a sync');
     await card('Calls to sites').getByLabel('Calls at once', { exact: true }).fill('7');
     await card('Calls to sites').getByRole('checkbox', { name: 'recent posts' }).uncheck();
     await saved('Calls to sites');

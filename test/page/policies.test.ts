@@ -5,7 +5,16 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type RolloutApp, rolloutApp, SHOP } from '../rollouts/rollout-app.js';
 import { newKey } from '../support/logins.js';
 import { needs } from '../support/needs.js';
-import { builtPage, counted, expectToFit, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
+import {
+  builtPage,
+  counted,
+  expectToFit,
+  painted,
+  type ServedPage,
+  seriousFindings,
+  servePage,
+  unfold,
+} from './browser.js';
 
 const PHONE = { width: 360, height: 740 };
 const SITES = 3;
@@ -177,7 +186,7 @@ describe('policies on the page', needs('chromium'), () => {
     await page.setViewportSize(PHONE);
     await page.goto(`${served.url}/settings`);
     const card = page.locator('.card', { hasText: 'Automatic updates' });
-    await card.getByText('What is updated on its own, and when').click();
+    await unfold(page, 'What is updated on its own, and when');
     await card.getByLabel('Update trusted plugins').check();
     await card.getByLabel('Trusted plugins', { exact: true }).fill('shop, forum');
     await card.getByLabel('How often').selectOption('monthly');
