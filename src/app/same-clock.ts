@@ -11,11 +11,11 @@ import { serverTime } from '../store/cluster/storage-server.js';
 import { StorageError } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
 
-/** Of two processes, one may be as much ahead as the other is behind; leases are 30 s and more. */
-const MOST_MS = 10_000;
+/** Of two processes, one may be as much ahead as the other is behind; the shortest leases are 15 s. */
+const MOST_MS = 2_000;
 
 /**
- * Throws `svc_storage_unavailable` when the clocks differ by more than 10 s. A server that does not answer is left to those who
+ * Throws `svc_storage_unavailable` when the clocks differ by more than 2 s. A server that does not answer is left to those who
  * need an answer.
  */
 export async function assertSameClock(config: Pick<Config, 'db' | 'db_token'>): Promise<void> {
@@ -30,14 +30,17 @@ export async function assertSameClock(config: Pick<Config, 'db' | 'db_token'>): 
   );
 }
 
-/** By how many milliseconds the clock of this machine is ahead; null where the server does not tell. */
+/** By how many milliseconds the clock of this machine is ahead at least; null where the server does not tell. */
 async function aheadOf({ db: url, db_token }: Pick<Config, 'db' | 'db_token'>): Promise<number | null> {
   const db = await openDb(url, { mode: 'reader', ...(db_token === null ? {} : { token: db_token }) });
   try {
     const before = systemClock.elapsed();
     const server = await serverTime(db);
-    // The server read its clock half-way.
-    return server === null ? null : systemClock.now() - (systemClock.elapsed() - before) / 2 - server;
+    if (server === null || !Number.isFinite(server)) return null;
+    // The server read its clock at some moment of the call: a slow answer says less.
+    const half = (systemClock.elapsed() - before) / 2;
+    const ahead = systemClock.now() - half - server;
+    return Math.sign(ahead) * Math.max(0, Math.abs(ahead) - half);
   } catch (error) {
     if (error instanceof StorageError) return null;
     throw error;

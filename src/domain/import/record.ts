@@ -1,6 +1,6 @@
 /** Records of fleet files, before validation. */
 
-import { withoutLogin } from '../action-log/call-input.js';
+import { maskedUrl } from '../../runtime/masked-url.js';
 
 export type RawRecord = Readonly<Record<string, unknown>> & { readonly type?: unknown };
 
@@ -11,7 +11,7 @@ export function sentence(text: string): string {
 
 /** An address of a file, for messages: a login in it stays out. */
 export function shownAddress(text: string): string {
-  return sentence(withoutLogin(text));
+  return sentence(maskedUrl(text));
 }
 
 /** A text as PHP writes it, which may be a number; null counts as empty. Anything else is no text, and stays what it is. */
