@@ -417,12 +417,14 @@ describe('sending', () => {
     ]);
   });
 
-  // From the answers of Exim, Postfix and Exchange to a sender, an address or a network that they do not take mail from.
+  // As servers answer to a sender, a login or a network from which they take no mail.
   test.each([
     ['greeting', '554 5.7.1 no service for your network', { greeting: '554 5.7.1 no service for your network' }],
     ['EHLO', '550 5.7.1 bad name', { EHLO: '550 5.7.1 bad name', HELO: '550 5.7.1 bad name' }],
     ['login', '530 5.7.0 authentication required', { MAIL: '530 5.7.0 authentication required' }],
     ['sender', '550 5.7.60 may not send as this sender', { MAIL: '550 5.7.60 may not send as this sender' }],
+    ['sender, of Postfix', '553 5.7.1 not owned by user', { RCPT: '553 5.7.1 not owned by user' }],
+    ['sender, at the end', '550 5.7.60 may not send as this', { '.': '550 5.7.60 may not send as this' }],
     ['quota', '552 5.2.2 daily quota exceeded', { MAIL: '552 5.2.2 daily quota exceeded' }],
   ])('a refusal that is not about the mail waits for the operator: %s', async (_what, answer, answers) => {
     const server = await scriptedServer(answers);

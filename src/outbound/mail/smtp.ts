@@ -69,16 +69,20 @@ interface SmtpError {
   responseCode?: unknown;
   code?: unknown;
   command?: unknown;
+  response?: unknown;
 }
 
 /** What the server answers to with the recipients and the text of this mail. */
 const OF_THE_MAIL = ['RCPT TO', 'DATA'];
+/** By policy (RFC 3463 §3.8): the sender, this network or relaying is refused, which many servers say only there. */
+const BY_POLICY = /^\d{3}[ -]5\.7\./;
 
 function failureOf(error: unknown): MailFailure {
-  const { responseCode, code, command } = error as SmtpError;
+  const { responseCode, code, command, response } = error as SmtpError;
   const status = typeof responseCode === 'number' ? responseCode : 0;
   // A refused connection, login or sender is for the operator to fix: the mail waits.
-  const permanent = status >= 500 && status < 600 && OF_THE_MAIL.includes(String(command));
+  const permanent =
+    status >= 500 && status < 600 && OF_THE_MAIL.includes(String(command)) && !BY_POLICY.test(String(response));
   return new MailFailure(reasonOf(code, status), permanent, error);
 }
 
