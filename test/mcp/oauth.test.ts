@@ -85,6 +85,31 @@ it.each([
   }
 });
 
+/** A service by a hand clock, whose authorization server publishes what it is told to, and the answer to a token of an hour. */
+async function withIssuer(first: readonly object[]) {
+  const issuer = { status: 200, published: first, reads: 0 };
+  const server = createServer((_request, response) => {
+    issuer.reads += 1;
+    response
+      .writeHead(issuer.status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ keys: issuer.published }));
+  });
+  const { url } = await listenLocally(server);
+  const own = await mcpApp({
+    realClock: false,
+    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
+  });
+  const { clock } = own.app;
+  const statusOf = async (key = keys.privateKey, kid = 'one') => {
+    const exp = Math.floor((clock.now() + 60_000) / 1000);
+    const headers = { ...ACCEPT, authorization: `Bearer ${await token({ exp }, key, { kid })}` };
+    return (await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })).status;
+  };
+  return { issuer, clock, statusOf };
+}
+
+const publicKey = async ({ publicKey }: typeof keys, kid: string) => ({ ...(await exportJWK(publicKey)), kid });
+
 // The library that reads them goes by the wall clock: set back, that one kept removed keys for as long.
 it.each([
   ['', 0],
@@ -92,83 +117,41 @@ it.each([
   [' though the clock was set forward', DAY],
 ])('keys that the authorization server no longer publishes end within ten minutes%s', async (_how, step) => {
   const next = await generateKeyPair('ES256');
-  const published = async ({ publicKey }: typeof keys, kid: string) => ({ ...(await exportJWK(publicKey)), kid });
-  let [shown, reads] = [[await published(keys, 'one')], 0];
-  const server = createServer((_request, response) => {
-    reads += 1;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: shown }));
-  });
-  const { url } = await listenLocally(server);
-  const own = await mcpApp({
-    realClock: false,
-    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
-  });
-  const statusOf = async (key: CryptoKey, kid: string) => {
-    const exp = Math.floor((own.app.clock.now() + 60_000) / 1000);
-    const headers = { ...ACCEPT, authorization: `Bearer ${await token({ exp }, key, { kid })}` };
-    return (await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })).status;
-  };
-  expect(await statusOf(keys.privateKey, 'one')).toBe(200);
-  shown = [await published(next, 'two')];
-  own.app.clock.step(step);
-  // A key that nobody knows has them read again, but only after half a minute: anybody can name one.
+  const { issuer, clock, statusOf } = await withIssuer([await publicKey(keys, 'one')]);
+  expect(await statusOf()).toBe(200);
+  issuer.published = [await publicKey(next, 'two')];
+  clock.step(step);
+  // A token with an unknown key makes the server's keys be read again, at most every half minute, as anybody can send one.
   if (step <= 0) {
-    expect([await statusOf(next.privateKey, 'two'), reads]).toEqual([401, 1]);
-    own.app.clock.move(30_000);
-    expect([await statusOf(next.privateKey, 'two'), reads]).toEqual([200, 2]);
+    expect([await statusOf(next.privateKey, 'two'), issuer.reads]).toEqual([401, 1]);
+    clock.move(30_000);
+    expect([await statusOf(next.privateKey, 'two'), issuer.reads]).toEqual([200, 2]);
   } else {
-    own.app.clock.move(600_000);
+    clock.move(600_000);
     expect(await statusOf(next.privateKey, 'two')).toBe(200);
   }
-  expect(await statusOf(keys.privateKey, 'one')).toBe(401);
+  expect(await statusOf()).toBe(401);
 });
 
 it('keys are read again after ten minutes, where all are known', async () => {
-  let shown = [{ ...(await exportJWK(keys.publicKey)), kid: 'one' }];
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: shown }));
-  });
-  const { url } = await listenLocally(server);
-  const own = await mcpApp({
-    realClock: false,
-    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
-  });
-  const status = async () => {
-    const exp = Math.floor((own.app.clock.now() + 60_000) / 1000);
-    const headers = { ...ACCEPT, authorization: `Bearer ${await token({ exp })}` };
-    return (await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })).status;
-  };
-  expect(await status()).toBe(200);
-  shown = [];
-  own.app.clock.step(-DAY);
-  own.app.clock.move(599_000);
-  expect(await status()).toBe(200);
-  own.app.clock.move(1_000);
-  expect(await status()).toBe(401);
+  const { issuer, clock, statusOf } = await withIssuer([await publicKey(keys, 'one')]);
+  expect(await statusOf()).toBe(200);
+  issuer.published = [];
+  clock.step(-DAY);
+  clock.move(599_000);
+  expect(await statusOf()).toBe(200);
+  clock.move(1_000);
+  expect(await statusOf()).toBe(401);
 });
 
 it('keys that cannot be read are not asked for with each token that anybody sends', async () => {
-  let [status, reads] = [503, 0];
-  const key = { ...(await exportJWK(keys.publicKey)), kid: 'one' };
-  const server = createServer((_request, response) => {
-    reads += 1;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [key] }));
-  });
-  const { url } = await listenLocally(server);
-  const own = await mcpApp({
-    realClock: false,
-    config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: url },
-  });
-  const statusOf = async () => {
-    const exp = Math.floor((own.app.clock.now() + 60_000) / 1000);
-    const headers = { ...ACCEPT, authorization: `Bearer ${await token({ exp })}` };
-    return (await fetch(own.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })).status;
-  };
+  const { issuer, clock, statusOf } = await withIssuer([await publicKey(keys, 'one')]);
+  issuer.status = 503;
   for (let times = 0; times < 10; times++) expect(await statusOf()).toBe(500);
-  expect(reads).toBe(1);
-  status = 200;
-  own.app.clock.move(5_000);
-  expect([await statusOf(), reads]).toEqual([200, 2]);
+  expect(issuer.reads).toBe(1);
+  issuer.status = 200;
+  clock.move(5_000);
+  expect([await statusOf(), issuer.reads]).toEqual([200, 2]);
 });
 
 describe('metadata', () => {

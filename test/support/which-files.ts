@@ -140,11 +140,12 @@ const WITH_CI = [
   'undo/handed-over',
 ];
 
-/** The seventh of a day: there and back through the list, so that each has as much of its long end as of its short one. */
+/** The seventh of a day, from 0. */
 export function turnOf(now: number): number {
   return Math.floor(now / DAY_MS) % TURNS;
 }
 
+/** Dealt there and back through the list, so that each seventh has as much of its long end as of its short one. */
 export function isInTurn(index: number, turn: number): boolean {
   const [row, place] = [Math.floor(index / TURNS), index % TURNS];
   return (row % 2 === 0 ? place : TURNS - 1 - place) === turn;

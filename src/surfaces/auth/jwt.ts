@@ -75,7 +75,8 @@ function publishedKeys({ jwks_url, clock }: AccessTokenRules): JWTVerifyGetKey {
     if (failed !== null && began.elapsed - failed.elapsed < FAILED_MS) throw failed.error;
     try {
       await keys.reload();
-      [read, failed] = [began, null];
+      read = began;
+      failed = null;
     } catch (error) {
       failed = { elapsed: clock.elapsed(), error };
       throw error;

@@ -96,7 +96,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     if (route.changesLogins) parts.auth.invalidate();
     if (route.streams !== undefined) {
       const archive = await parts.openArchive(answer as never, signal);
-      // An archive that nobody will read would keep its place: after a HEAD, or when the caller has hung up.
+      // After a HEAD, or when the caller has hung up, nobody reads the archive: left open, it would count as a running download.
       const isRead = c.req.method !== 'HEAD' && !signal.aborted;
       if (!isRead) await archive.stream.cancel();
       return streamed(route.streams, archive.name, isRead ? archive.stream : null, headers);
