@@ -1,107 +1,130 @@
 /** Which test files a run leaves out, and which run under another date. */
 
 const DAY_MS = 86_400_000;
-/** Seven, as the dates under which CI runs are six: each of these files meets each date. */
-const TURNS = 7;
+/** No common divisor with the six dates under which CI runs, so that each file meets each, nor with the week: a CI may rest at weekends. */
+export const TURNS = 11;
 
 /**
- * The long files, which take two thirds of the time of all: kills, full disks, storms, fuzzing, weeks, large fleets, many processes,
- * real sites and shells. With CI=true another seventh of them runs each day. By their CPU time, the longest first, for equal shares.
+ * The longest files, the longest first: kills, full disks, storms, fuzzing, weeks, large fleets, many processes, real sites, shells, and the
+ * page. They start first (`longest-first.ts`), and all but those of EVERY_TIME take turns.
  */
-export const IN_TURNS: readonly string[] = [
-  'backups/playground',
+export const LONGEST: readonly string[] = [
   'guard/gallery',
-  'backups/drill-wordpress',
-  'backups/real-wordpress',
-  'safety/looks',
-  'backups/bucket',
-  'safety/guarded-updates',
-  'cli/cli',
-  'robustness/stall',
-  'robustness/processes',
   'store/guards',
-  'import/lists',
-  'store/long-reads',
-  'robustness/remote',
-  'policies/of-settings',
-  'backups/site-backups',
+  'backups/real-wordpress',
   'guard/outside',
-  'mail/mail',
   'guard/shops',
-  'backups/kills',
-  'backups/schedule',
-  'robustness/monitors-shared',
-  'backups/before-updates',
-  'assistant/tasks',
-  'backups/archive',
-  'robustness/load',
-  'monitoring/week',
-  'rest/reports',
-  'rest/openapi-traffic',
-  'cli/storage-server',
-  'cli/served',
-  'architecture/new-operation',
-  'rest/hostile',
   'guard/pictures',
-  'cli/shell',
-  'safety/fleet',
-  'robustness/hostile-input',
-  'robustness/volume',
   'guard/guard',
-  'mcp/cut-lists',
-  'robustness/clock',
-  'jobs/crash',
-  'import/mainwp',
-  'undo/rollout',
+  'robustness/stall',
+  'page/page',
+  'page/plan',
   'guard/places',
-  'safety/kills',
-  'robustness/dripping-servers',
-  'rest/site-state',
-  'rollouts/control',
-  'guard/sandbox',
-  'mcp/stdio',
-  'mcp/clients',
-  'rest/audits',
-  'robustness/durability',
-  'mcp/tool-choice',
-  'demo/story',
-  'undo/ways-in',
-  'mcp/budget',
-  'robustness/hostile-words',
-  'safety/pictures',
-  'child/fleet',
-  'operations/silent-site',
-  'backups/check',
-  'rollouts/crash',
-  'mcp/confirm',
-  'vulnerabilities/vulnerabilities',
+  'safety/looks',
+  'cli/cli',
+  'page/dashboard',
+  'import/lists',
+  'types/types',
+  'robustness/remote',
+  'monitoring/week',
+  'policies/of-settings',
+  'robustness/clock',
+  'backups/drill-wordpress',
+  'backups/playground',
+  'cli/shell',
+  'robustness/monitors-shared',
+  'robustness/volume',
+  'safety/guarded-updates',
   'guard/watch',
-  'operations/updates-truth',
-  'operations/runs',
-  'cli/edges',
-  'robustness/site-text-stall',
-  'import/trial',
-  'child/mixed-faults',
-  'guard/ledger',
-  'operations/held-back',
-  'approvals/every-site',
-  'jobs/maintenance',
+  'mcp/stdio',
+  'audits/pictures',
+  'page/rollouts',
+  'page/apps',
+  'rest/hostile',
+  'page/reference',
+  'jobs/crash',
+  'rest/openapi-traffic',
+  'audits/browser',
+  'page/owner',
+  'mcp/clients',
+  'robustness/processes',
+  'architecture/new-operation',
+  'store/long-reads',
+  'page/search',
+  'guard/sandbox',
+  'safety/kills',
+  'assistant/tasks',
+  'robustness/load',
+  'rest/reports',
+  'backups/kills',
+  'backups/bucket',
+  'cli/served',
+  'rest/audits',
+  'page/fleet',
+  'backups/before-updates',
+  'cli/storage-server',
+  'import/mainwp',
+  'page/policies',
+  'backups/schedule',
+  'backups/site-backups',
+  'mcp/cut-lists',
+  'demo/story',
+  'safety/fleet',
+  'page/dialogs',
+  'page/care',
+  'robustness/hostile-input',
+  'robustness/durability',
+  'rest/site-state',
   'cluster/process-id',
+  'guard/ledger',
+  'rollouts/control',
+  'cli/edges',
+  'safety/pictures',
+  'rollouts/crash',
+  'operations/silent-site',
+  'robustness/site-text-stall',
   'action-log/long-log',
+  'backups/check',
+  'mcp/budget',
+  'backups/archive',
+  'mcp/tool-choice',
+  'mail/mail',
+  'robustness/hostile-words',
+  'cli/readme',
+  'child/fleet',
+  'operations/updates-truth',
   'engine/worker',
-  'child/pace',
   'rest/users',
+  'page/backups',
+  'mcp/confirm',
+  'jobs/maintenance',
+  'undo/ways-in',
   'robustness/kill-windows',
-  'backups/places',
-  'mcp/token-estimate',
-  'jobs/jobs',
-  'backups/full-disk',
+  'operations/runs',
+  'undo/rollout',
+  'child/mixed-faults',
   'cli/work',
-  'backups/long-restore',
+  'http/gate',
+  'import/trial',
   'guard/visits',
+  'operations/held-back',
+  'backups/full-disk',
+  'child/pace',
+  'vulnerabilities/vulnerabilities',
+  'mcp/token-estimate',
+  'robustness/dripping-servers',
+  'approvals/every-site',
+  'backups/places',
+  'jobs/jobs',
+  'backups/long-restore',
   'backups/thousand-sites',
   'cli/restore-drill',
 ];
+
+/** Of the longest, what each run needs: what people look at, the types of the package, and the README's own commands. */
+const EVERY_TIME = /^(page|audits)\/|^(types\/types|cli\/readme|http\/gate)$/;
+/** Of these, CI takes another part each day. */
+export const IN_TURNS = LONGEST.filter((name) => !EVERY_TIME.test(name));
 
 /** What takes too long for a plain `npm test`, and runs each time with CI=true. */
 const WITH_CI = [
@@ -140,26 +163,33 @@ const WITH_CI = [
   'undo/handed-over',
 ];
 
-/** The seventh of a day, from 0. */
+/** The turn of a day, from 0. */
 export function turnOf(now: number): number {
   return Math.floor(now / DAY_MS) % TURNS;
 }
 
-/** Dealt there and back through the list, so that each seventh has as much of its long end as of its short one. */
+/** Dealt there and back through the list, so that each turn has as much of its long end as of its short one. */
 export function isInTurn(index: number, turn: number): boolean {
   const [row, place] = [Math.floor(index / TURNS), index % TURNS];
   return (row % 2 === 0 ? place : TURNS - 1 - place) === turn;
 }
 
-/** @param ci whether this is CI, which leaves out less; SITEFLEET_TEST_TURN, from 0 to 6, has it take the seventh of another day */
-function leftOut(ci: boolean): string[] {
+/** SITEFLEET_TEST_TURN takes the turn of another day. */
+function chosenTurn(told: string | undefined): number {
+  if (told === undefined) return turnOf(Date.now());
+  if (/^\d+$/.test(told) && Number(told) < TURNS) return Number(told);
+  throw new RangeError(`SITEFLEET_TEST_TURN: one of 0 to ${TURNS - 1}, not "${told}"`);
+}
+
+/** @param ci whether this is CI, which leaves out less */
+export function leftOut(ci: boolean, told = process.env.SITEFLEET_TEST_TURN): string[] {
   if (!ci) return [...IN_TURNS, ...WITH_CI];
-  const turn = Number(process.env.SITEFLEET_TEST_TURN ?? turnOf(Date.now()));
+  const turn = chosenTurn(told);
   return IN_TURNS.filter((_name, index) => !isInTurn(index, turn));
 }
 
-/** `npm run test:all` runs all files, and so does Vitest itself; what is named runs. */
-const ALL = process.env.npm_lifecycle_event !== 'test' || process.argv.length > 3;
+/** `npm run test:all` runs all files, and so does Vitest itself; what is named runs: `vitest run NAME`. */
+const ALL = process.env.npm_lifecycle_event !== 'test' || process.argv.slice(3).some((word) => !word.startsWith('-'));
 export const LEFT_OUT: readonly string[] = ALL
   ? []
   : leftOut(process.env.CI === 'true').map((name) => `test/${name}.test.ts`);
