@@ -8,7 +8,7 @@ import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
 import { ServiceError } from '../runtime/errors.js';
 import { serverTime } from '../store/cluster/storage-server.js';
-import { StorageError } from '../store/driver/db.js';
+import { type Db, StorageError } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
 
 /** Of two processes, one may be as much ahead as the other is behind; the shortest leases are 15 s. */
@@ -20,31 +20,33 @@ const MOST_MS = 2_000;
  */
 export async function assertSameClock(config: Pick<Config, 'db' | 'db_token'>): Promise<void> {
   if (config.db === ':memory:' || databaseFile(config.db) !== null) return;
-  const ahead = await aheadOf(config);
-  if (ahead === null || Math.abs(ahead) <= MOST_MS) return;
-  const seconds = Math.round(Math.abs(ahead) / 1000);
-  throw new ServiceError(
-    'svc_storage_unavailable',
-    `The clock of this machine is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} that of the storage server. Processes that share it would work on one site at the same time.`,
-    { advice: 'Set the clocks of both machines, as by NTP, and start again.' },
-  );
-}
-
-/** By how many milliseconds the clock of this machine is ahead at least; null where the server does not tell. */
-async function aheadOf({ db: url, db_token }: Pick<Config, 'db' | 'db_token'>): Promise<number | null> {
+  const { db: url, db_token } = config;
   const db = await openDb(url, { mode: 'reader', ...(db_token === null ? {} : { token: db_token }) });
   try {
-    const before = systemClock.elapsed();
-    const server = await serverTime(db);
-    if (server === null || !Number.isFinite(server)) return null;
-    // The server read its clock at some moment of the call: a slow answer says less.
-    const half = (systemClock.elapsed() - before) / 2;
-    const ahead = systemClock.now() - half - server;
-    return Math.sign(ahead) * Math.max(0, Math.abs(ahead) - half);
+    const difference = await clockDifference(db);
+    if (difference === null) return;
+    throw new ServiceError(
+      'svc_storage_unavailable',
+      `${difference} Processes that share it would work on one site at the same time.`,
+      { advice: 'Set the clocks of both machines, as by NTP, and start again.' },
+    );
   } catch (error) {
-    if (error instanceof StorageError) return null;
-    throw error;
+    if (!(error instanceof StorageError)) throw error;
   } finally {
     await db.close();
   }
+}
+
+/** Says so where the clock of this machine differs from the storage server's by more than is allowed; null where it does not, or the server does not tell. */
+export async function clockDifference(db: Db): Promise<string | null> {
+  const before = systemClock.elapsed();
+  const server = await serverTime(db);
+  if (server === null || !Number.isFinite(server)) return null;
+  // The server read its clock at some moment of the call: a slow answer says less.
+  const half = (systemClock.elapsed() - before) / 2;
+  const ahead = systemClock.now() - half - server;
+  const least = Math.max(0, Math.abs(ahead) - half);
+  if (least <= MOST_MS) return null;
+  const seconds = Math.round(least / 1000);
+  return `The clock of this machine is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} that of the storage server.`;
 }

@@ -2,6 +2,7 @@
 
 import { createSecureContext } from 'node:tls';
 import { openBackups } from '../app/backups.js';
+import { clockDifference } from '../app/same-clock.js';
 import { presentKeys, presentVault } from '../app/secret-key.js';
 import { audienceOf } from '../domain/alerts/test-alert.js';
 import { feedState } from '../domain/vulnerabilities/state.js';
@@ -9,6 +10,7 @@ import { type Mailer, noMailer } from '../outbound/mail/mailer.js';
 import { createMailer } from '../outbound/mail/smtp.js';
 import { probeHttp } from '../outbound/probe/http.js';
 import { Names } from '../outbound/probe/names.js';
+import { withTimeLimit } from '../runtime/abort-signals.js';
 import { systemClock } from '../runtime/clock.js';
 import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
@@ -29,6 +31,7 @@ import { stopSignal } from './stop.js';
 /** Signatures and leases tolerate this; access tokens and webhooks allow five minutes. */
 const CLOCK_TOLERANCE_MS = 60_000;
 const SITE_TIMEOUT_MS = 15_000;
+const MAIL_TIMEOUT_MS = 60_000;
 
 /** Exit code 1 if something fails. */
 export async function doctor(config: Config, options: JsonFlag & { site?: string }): Promise<void> {
@@ -78,8 +81,9 @@ async function lookOver(config: Config, db: Db, site: string | undefined, signal
     backups,
     ...(await siteBackupsOf(config, store, signal)),
     ...(await checkpointsOf(db)),
+    ...(await serverClockOf(db)),
     await scheduleOf(store),
-    await mailOf(config),
+    await mailOf(config, signal),
     await alertsOf(config, store),
     await feedOf(config, store),
     ...(await sitesOf(config, store, site, signal)),
@@ -108,6 +112,13 @@ async function checkpointsOf(db: Db): Promise<Finding[]> {
   const report = await checkpointReport(db);
   if (report === null) return [];
   return [{ what: 'Server', status: report.danger ? 'warn' : 'ok', detail: report.detail }];
+}
+
+async function serverClockOf(db: Db): Promise<Finding[]> {
+  const difference = await clockDifference(db);
+  return difference === null
+    ? []
+    : [{ what: 'Clock', status: 'fail', detail: `${difference} No process starts here until the clocks agree.` }];
 }
 
 async function scheduleOf(store: Store): Promise<Finding> {
@@ -140,7 +151,7 @@ function backupsOf(config: Config, now: number): Finding {
   }
 }
 
-async function mailOf(config: Config): Promise<Finding> {
+async function mailOf(config: Config, signal: AbortSignal): Promise<Finding> {
   if (config.smtp_url === null)
     return {
       what: 'Mail',
@@ -150,7 +161,7 @@ async function mailOf(config: Config): Promise<Finding> {
   const mailer = createMailer({ url: config.smtp_url, from: config.mail_from });
   const { host } = new URL(config.smtp_url);
   try {
-    await mailer.verify();
+    await mailer.verify(withTimeLimit(signal, MAIL_TIMEOUT_MS));
     return { what: 'Mail', status: 'ok', detail: `${host} accepts the login` };
   } catch (error) {
     return { what: 'Mail', status: 'fail', detail: `${host}: ${messageOf(error)}` };

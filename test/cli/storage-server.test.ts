@@ -86,6 +86,8 @@ describe('the shell on a server', needs('sqld'), () => {
       );
       const stdio = await programs.run(other(clock), ['stdio'], `${lines.join('\n')}\n`);
       expect(stdio.out + stdio.err).toMatch(said);
+      const { out } = await programs.run(other(clock), ['doctor', '--json']);
+      expect(JSON.parse(out)).toContainEqual({ what: 'Clock', status: 'fail', detail: expect.stringMatching(said) });
     }
     const tags = JSON.parse((await programs.run(env, ['call', 'list-tags', '--json'])).out);
     expect(tags.items.map(({ name }: { name: string }) => name)).toEqual(['one']);

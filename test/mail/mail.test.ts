@@ -455,9 +455,63 @@ describe('sending', () => {
     own.clock.move(2 * MINUTE);
     expect(await sending).toBe('0 sent, 1 not');
     expect(await listOutbox(ctx(own), 1)).toMatchObject([
-      { status: 'queued', last_error: 'The mail server did not take the mail in time.' },
+      { status: 'queued', last_error: 'The mail server did not answer in time.' },
     ]);
     await expect.poll(server.connections).toBe(0);
+  });
+
+  test('a recipient that has to wait gets it later, and the others get it once', async () => {
+    const addresses = ['ada@example.com', 'bob@example.org', 'cleo@example.net'];
+    const server = await scriptedServer({
+      'RCPT TO:<bob@example.org>': '451 4.7.1 greylisted, try again later',
+      'RCPT TO:<cleo@example.net>': '550 5.1.1 no such user',
+    });
+    const own = await testApp({ sites: 1, config: { smtp_url: server.url } });
+    await editMail(ctx(own), 'uptime', { recipients: addresses });
+    await own.service.store.alerts.add([alert('monitor.down', {}, { site_id: null, at: own.clock.now() })]);
+    expect(await sendMail(ctx(own))).toBe('0 sent, 1 not');
+    const [ada, bob, cleo] = addresses;
+    const waiting = { recipients: [bob], status: 'queued', attempts: 1, last_error: '' };
+    const partly = {
+      recipients: [ada, cleo],
+      status: 'failed',
+      last_error: 'The mail server refused 2 of the recipients.',
+    };
+    expect(await listOutbox(ctx(own), 9)).toMatchObject([waiting, partly]);
+    expect(await sendMail(ctx(own))).toBe('nothing due');
+    server.allow();
+    own.clock.move(MINUTE);
+    expect(await sendMail(ctx(own))).toBe('1 sent, 0 not');
+    expect(await listOutbox(ctx(own), 9)).toMatchObject([{ ...waiting, status: 'sent', attempts: 2 }, partly]);
+    expect(server.taken()).toEqual([[ada], [bob]]);
+  });
+
+  test('where all recipients are taken or wait, the mail counts as sent to those who were taken', async () => {
+    const server = await scriptedServer({ 'RCPT TO:<bob@example.org>': '451 4.7.1 greylisted' });
+    const own = await testApp({ sites: 1, config: { smtp_url: server.url } });
+    await editMail(ctx(own), 'uptime', { recipients: ['ada@example.com', 'bob@example.org'] });
+    await own.service.store.alerts.add([alert('monitor.down', {}, { site_id: null, at: own.clock.now() })]);
+    for (let hour = 0; hour < 72; hour++) {
+      await sendMail(ctx(own));
+      own.clock.move(HOUR);
+    }
+    expect(await listOutbox(ctx(own), 9)).toMatchObject([
+      { recipients: ['bob@example.org'], status: 'failed', attempts: 9 },
+      { recipients: ['ada@example.com'], status: 'sent', attempts: 1, last_error: '' },
+    ]);
+    expect(server.taken()).toEqual([['ada@example.com']]);
+  });
+
+  test('a look at the login ends when it is told to', async () => {
+    const stop = new AbortController();
+    const server = await scriptedServer({ EHLO: () => stop.abort() });
+    const mailer = createMailer({ url: server.url, from: null });
+    await expect(mailer.verify(stop.signal)).rejects.toMatchObject({
+      permanent: false,
+      message: 'The mail server did not answer in time.',
+    });
+    await expect(mailer.verify(AbortSignal.abort())).rejects.toMatchObject({ name: 'MailFailure' });
+    await mailer.close();
   });
 
   test('is given up after a day and a half', async () => {
@@ -514,11 +568,13 @@ describe('sending', () => {
   });
 });
 
-/** An SMTP server that answers these commands so, until it is told to allow them; a function answers byte by byte, without an end. */
+/** An SMTP server that answers these commands so, until it is told to allow them. Where a function stands, it is called, and the answer never ends. */
 async function scriptedServer(answers: Readonly<Record<string, string | (() => void)>>) {
   let [script, inText] = [answers, false];
+  const taken: string[][] = [];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
+    let recipients: string[] = [];
     const say = (command: string, otherwise: string) => {
       const answer = script[command] ?? otherwise;
       if (typeof answer === 'string') socket.write(`${answer}\r\n`);
@@ -531,7 +587,11 @@ async function scriptedServer(answers: Readonly<Record<string, string | (() => v
     createInterface({ input: socket }).on('line', (line) => {
       if (inText && line !== '.') return;
       inText = line === 'DATA';
-      say(line.split(/[ :]/)[0] as string, inText ? '354 go on' : '250 ok');
+      const command = script[line] === undefined ? (line.split(/[ :]/)[0] as string) : line;
+      say(command, inText ? '354 go on' : '250 ok');
+      if (command === 'MAIL') recipients = [];
+      if (command === 'RCPT') recipients.push(/<(.*)>/.exec(line)?.[1] as string);
+      if (command === '.') taken.push(recipients);
     });
   });
   const { port } = await listenLocally(server);
@@ -540,6 +600,8 @@ async function scriptedServer(answers: Readonly<Record<string, string | (() => v
     allow() {
       script = {};
     },
+    /** The recipients of each mail that was taken. */
+    taken: () => taken,
     connections: () => promisify(server.getConnections.bind(server))(),
   };
 }

@@ -11,13 +11,16 @@ export interface OutgoingMail {
 
 /** A mail that was not accepted. The message is safe to show: it contains no login and no recipient's address. */
 export class MailFailure extends Error {
-  /** The server refused permanently: the same mail would be refused again. */
+  /** The server refused permanently, of several recipients at least one: the same mail would be refused again. */
   readonly permanent: boolean;
+  /** Where others have received it: who has not, and may yet. */
+  readonly remaining: readonly string[];
 
-  constructor(message: string, permanent: boolean, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(message: string, permanent: boolean, more: { cause?: unknown; remaining?: readonly string[] } = {}) {
+    super(message, more);
     this.name = 'MailFailure';
     this.permanent = permanent;
+    this.remaining = more.remaining ?? [];
   }
 }
 
@@ -26,8 +29,8 @@ export interface Mailer {
   readonly configured: boolean;
   /** Resolves when the server has accepted the mail for all recipients. Rejects with MailFailure, also once `signal` is aborted. */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
-  /** Connects and logs in without sending anything. Rejects with MailFailure. */
-  verify(): Promise<void>;
+  /** Connects and logs in without sending anything. Rejects with MailFailure, also once `signal` is aborted. */
+  verify(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

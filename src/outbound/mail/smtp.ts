@@ -23,10 +23,10 @@ export function createMailer({ url, from }: SmtpParts): Mailer {
       transport ??= createTransport(optionsOf(server));
       await sendOver(transport, sender, mail, signal);
     },
-    async verify() {
+    async verify(signal) {
       transport ??= createTransport(optionsOf(server));
       try {
-        await transport.verify();
+        await untilAborted(transport.verify(), signal);
       } catch (error) {
         throw failureOf(error);
       }
@@ -72,23 +72,49 @@ interface SmtpError {
   response?: unknown;
 }
 
+/** Nodemailer cannot end a look at the login: it is left to itself, and the caller told. */
+async function untilAborted(look: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  let end: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    end = () => reject(Object.assign(new Error('aborted'), { code: 'EABORT' }));
+  });
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
+  try {
+    await Promise.race([look, aborted]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** Of one recipient where others were taken. */
+interface Refusal extends SmtpError {
+  recipient: string;
+}
+
 /** What the server answers to with the recipients and the text of this mail. */
 const OF_THE_MAIL = ['RCPT TO', 'DATA'];
 /** By policy (RFC 3463 §3.8): the sender, this network or relaying is refused, which many servers say only there. */
 const BY_POLICY = /^\d{3}[ -]5\.7\./;
 
 function failureOf(error: unknown): MailFailure {
-  const { responseCode, code, command, response } = error as SmtpError;
-  const status = typeof responseCode === 'number' ? responseCode : 0;
-  // A refused connection, login or sender is for the operator to fix: the mail waits.
-  const permanent =
-    status >= 500 && status < 600 && OF_THE_MAIL.includes(String(command)) && !BY_POLICY.test(String(response));
-  return new MailFailure(reasonOf(code, status), permanent, error);
+  const { code, responseCode } = error as SmtpError;
+  return new MailFailure(reasonOf(code, statusOf(responseCode)), isPermanent(error as SmtpError), { cause: error });
+}
+
+/** A refused connection, login or sender is for the operator to fix: the mail waits. */
+function isPermanent({ responseCode, command, response }: SmtpError): boolean {
+  const status = statusOf(responseCode);
+  return status >= 500 && status < 600 && OF_THE_MAIL.includes(String(command)) && !BY_POLICY.test(String(response));
+}
+
+function statusOf(responseCode: unknown): number {
+  return typeof responseCode === 'number' ? responseCode : 0;
 }
 
 function reasonOf(code: unknown, status: number): string {
   if (code === 'EAUTH') return 'The mail server refused the login.';
-  if (code === 'EABORT') return 'The mail server did not take the mail in time.';
+  if (code === 'EABORT') return 'The mail server did not answer in time.';
   return status > 0 ? `The mail server answered with ${status}.` : 'The mail server could not be reached.';
 }
 
@@ -98,7 +124,7 @@ async function sendOver(
   mail: OutgoingMail,
   signal: AbortSignal,
 ): Promise<void> {
-  let rejected: readonly unknown[];
+  let refusals: readonly Refusal[];
   try {
     const sent = await transport.sendMail({
       from: sender,
@@ -110,10 +136,13 @@ async function sendOver(
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       signal,
     });
-    rejected = (sent as { rejected?: unknown[] }).rejected ?? [];
+    refusals = (sent as { rejectedErrors?: Refusal[] }).rejectedErrors ?? [];
   } catch (error) {
     throw failureOf(error);
   }
-  // The others have received it: a retry would send it to them twice.
-  if (rejected.length > 0) throw new MailFailure(`The mail server refused ${rejected.length} of the recipients.`, true);
+  if (refusals.length === 0) return;
+  // The others have received it: another attempt is for those alone who may yet, as where a server has first attempts wait.
+  const remaining = refusals.filter((refusal) => !isPermanent(refusal)).map(({ recipient }) => recipient);
+  const message = `The mail server refused ${refusals.length} of the recipients.`;
+  throw new MailFailure(message, remaining.length < refusals.length, { remaining });
 }

@@ -53,6 +53,23 @@ function insert(mail: NewMail, now: number): Statement {
   );
 }
 
+function sent(id: number, now: number): Statement[] {
+  return [
+    sql("UPDATE mail SET status = 'sent', sent_at = ?, lease_until = NULL, last_error = '' WHERE id = ?", now, id),
+    sql('UPDATE alert SET mailed_at = ? WHERE mail_key = (SELECT event_key FROM mail WHERE id = ?)', now, id),
+  ];
+}
+
+function notSent(id: number, error: string, nextTryAt: number | null): Statement {
+  return sql(
+    'UPDATE mail SET status = ?, lease_until = NULL, last_error = ?, next_try_at = ifnull(?, next_try_at) WHERE id = ?',
+    nextTryAt === null ? 'failed' : 'queued',
+    error,
+    nextTryAt,
+    id,
+  );
+}
+
 export function createMail(db: Db) {
   return {
     /** False when there is a mail for this occasion already. */
@@ -107,18 +124,35 @@ export function createMail(db: Db) {
     },
 
     async sent(id: number, now: number): Promise<void> {
-      await db.batch([
-        sql("UPDATE mail SET status = 'sent', sent_at = ?, lease_until = NULL, last_error = '' WHERE id = ?", now, id),
-        sql('UPDATE alert SET mailed_at = ? WHERE mail_key = (SELECT event_key FROM mail WHERE id = ?)', now, id),
-      ]);
+      await db.batch(sent(id, now));
     },
 
     /** `nextTryAt` null gives the mail up. */
     async notSent(id: number, error: string, nextTryAt: number | null): Promise<void> {
-      await db.run(
-        'UPDATE mail SET status = ?, lease_until = NULL, last_error = ?, next_try_at = ifnull(?, next_try_at) WHERE id = ?',
-        [nextTryAt === null ? 'failed' : 'queued', error, nextTryAt, id],
-      );
+      await db.batch([notSent(id, error, nextTryAt)]);
+    },
+
+    /**
+     * Some have received it: a mail of its own goes on for those who may yet, with the attempts that were made. This one is over:
+     * sent, or with an error failed, as somebody will never receive it.
+     */
+    async divide(
+      mail: MailRow,
+      remaining: readonly string[],
+      { error, next, now }: { error: string; next: number; now: number },
+    ): Promise<void> {
+      const others = (JSON.parse(mail.recipients) as string[]).filter((address) => !remaining.includes(address));
+      await db.batch([
+        sql(
+          `INSERT INTO mail (event_key, type, site_id, recipients, subject, text, html, attempts, next_try_at, created_at)
+           SELECT event_key || ':rest', type, site_id, ?, subject, text, html, attempts, ?, created_at FROM mail WHERE id = ?`,
+          JSON.stringify(remaining),
+          next,
+          mail.id,
+        ),
+        sql('UPDATE mail SET recipients = ? WHERE id = ?', JSON.stringify(others), mail.id),
+        ...(error === '' ? sent(mail.id, now) : [notSent(mail.id, error, null)]),
+      ]);
     },
 
     /** Newest first. */

@@ -69,9 +69,16 @@ async function sendOne(ctx: Ctx, mail: MailRow): Promise<boolean> {
     return true;
   } catch (error) {
     if (!isMailFailure(error)) throw error;
-    const wait = error.permanent ? undefined : BACKOFF_MS[mail.attempts - 1];
+    const { permanent, remaining } = error;
+    const wait = permanent && remaining.length === 0 ? undefined : BACKOFF_MS[mail.attempts - 1];
     const next = wait === undefined ? null : ctx.clock.now() + wait;
-    await ctx.store.mail.notSent(mail.id, error.message, next);
+    if (next !== null && remaining.length > 0)
+      await ctx.store.mail.divide(mail, remaining, {
+        error: permanent ? error.message : '',
+        next,
+        now: ctx.clock.now(),
+      });
+    else await ctx.store.mail.notSent(mail.id, error.message, next);
     const facts = { mail_id: mail.id, type: mail.type, attempts: mail.attempts, reason: error.message };
     if (next === null) ctx.log.error(facts, 'a mail could not be sent and will not be tried again');
     else ctx.log.warn(facts, 'a mail could not be sent and will be tried again');
