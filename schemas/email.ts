@@ -24,6 +24,9 @@ export function isEmail(text: string): boolean {
   return wire !== null && ASCII().safeParse(wire).success;
 }
 
+/** Who is told of outages of one site: how many addresses at most, and their characters. */
+export const SITE_EMAILS = { most: 20, length: 191 };
+
 /** An e-mail address of at most `max` characters; `rule` is the error message. */
 export function email(max: number, rule: string) {
   return z.string().trim().max(max).refine(isEmail, rule);

@@ -7,7 +7,7 @@ import { once } from '../src/runtime/once.js';
 import { clientDetails, clientEmail, clientNameInput } from './client.js';
 import { lineText, plainText, token } from './common.js';
 import { newCost } from './cost.js';
-import { email } from './email.js';
+import { email, SITE_EMAILS } from './email.js';
 import { interval, MONITOR_METHODS, MONITOR_TYPES, monitorKeyword, statusCodes, timeout } from './monitoring.js';
 import { siteName } from './site.js';
 import { tagColorInput, tagNameInput } from './tag.js';
@@ -54,7 +54,7 @@ const site = once(() => ({
   tags: z.array(tagNameInput()).max(1000),
 }));
 
-const emailList = once(() => z.array(email(191, 'must be an e-mail address')).max(20));
+const emailList = once(() => z.array(email(SITE_EMAILS.length, 'must be an e-mail address')).max(SITE_EMAILS.most));
 
 /** What is stored of a site as it is in the file. */
 export const fleetDetails = once(() => ({
@@ -67,9 +67,10 @@ export const fleetDetails = once(() => ({
   health_threshold: z.number().int().min(0).max(100),
   monitoring_emails: z
     .string()
+    .transform((list) => list.replace(/\s*,\s*/g, ',').trim())
     .refine(
       (list) => list === '' || emailList().safeParse(list.split(',')).success,
-      'must be at most 20 e-mail addresses, comma-separated',
+      `must be at most ${SITE_EMAILS.most} e-mail addresses, comma-separated`,
     ),
   ignore_core: z.boolean(),
   ignore_plugins: z.boolean(),

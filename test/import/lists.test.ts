@@ -391,7 +391,7 @@ describe('records that cannot be used', () => {
     );
   const imported = async (product: 'mainwp' | 'sitefleet', records: unknown[]) => {
     const sites = records.filter((record) => (record as { type?: unknown } | null)?.type === 'site').length;
-    const all = [{ type: 'source', product, version: '1', url: 'https://old.example/' }, ...records];
+    const all = [{ type: 'source', product, version: '1', url: 'https://ada:s3cret@old.example/' }, ...records];
     let sealed = '';
     async function* given() {
       yield* [...all, { type: 'end', sites }];
@@ -505,7 +505,7 @@ describe('records that cannot be used', () => {
     });
     const addresses = (count: number) => Array.from({ length: count }, (_none, at) => `a${at}@x.example`).join(',');
     const { report, said } = await imported('sitefleet', [
-      site(1, { monitoring_emails: addresses(20) }),
+      site(1, { monitoring_emails: ` ${addresses(20).replaceAll(',', ' , ')} ` }),
       site(2, { url: 'https://ada:s3cret@s2.example/' }),
       site(3, { url: 'https:ada:s3cret@s3.example/', name: 7 }),
       site(4, { monitoring_emails: 'a@x.example\r\nBcc: all@x.example' }),
@@ -513,6 +513,11 @@ describe('records that cannot be used', () => {
     ]);
     expect(said).not.toContain('s3cret');
     expect(urls(report.imported)).toEqual(['https://s1.example/']);
+    const stored = await openDb(`file:${join(folder, 'odd-sitefleet.db')}`);
+    closing(stored);
+    expect(await stored.all('SELECT monitoring_emails FROM site_detail')).toEqual([
+      { monitoring_emails: addresses(20) },
+    ]);
     expect(report.invalid.map(({ url, message }: { url: string; message: string }) => [url, message])).toEqual([
       ['…@s3.example/', expect.stringMatching(/^name: /)],
       ['https://s4.example/', 'monitoring_emails: must be at most 20 e-mail addresses, comma-separated.'],

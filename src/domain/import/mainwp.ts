@@ -1,6 +1,6 @@
 /** Converts records of a MainWP Dashboard, as its exporter writes them, to those of a fleet file. Pure. */
 
-import { email, isEmail } from '../../../schemas/email.js';
+import { email, isEmail, SITE_EMAILS } from '../../../schemas/email.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../runtime/once.js';
 import { ignoredUpdates } from './mainwp-ignored.js';
@@ -260,8 +260,8 @@ function emails(list: string): string {
   return list
     .split(',')
     .map((part) => part.trim())
-    .filter((part) => part.length <= 191 && isEmail(part))
-    .slice(0, 20)
+    .filter((part) => part.length <= SITE_EMAILS.length && isEmail(part))
+    .slice(0, SITE_EMAILS.most)
     .join(',');
 }
 

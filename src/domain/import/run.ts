@@ -82,7 +82,7 @@ export async function importFleet(
   return {
     dry_run: dryRun,
     parallel,
-    source: fleet.source,
+    source: { ...fleet.source, url: shownAddress(fleet.source.url) },
     imported: dryRun ? list('imported').map((site) => ({ ...site, site_id: null })) : list('imported'),
     exists: list('exists'),
     unreachable: list('unreachable'),

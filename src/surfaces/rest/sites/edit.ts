@@ -2,7 +2,7 @@
 
 import type { ChangeKind } from '../../../../schemas/approval.js';
 import { plainText } from '../../../../schemas/common.js';
-import { email } from '../../../../schemas/email.js';
+import { email, SITE_EMAILS } from '../../../../schemas/email.js';
 import { onOff } from '../../../../schemas/setting-fields.js';
 import { siteName } from '../../../../schemas/site.js';
 import { z } from '../../../../schemas/zod.js';
@@ -52,7 +52,7 @@ export const editSiteFields = once(() => ({
     .setting(int(0, 100), 0)
     .optional()
     .describe('Lowest good score: 80, 100, or 0 = the global setting.'),
-  monitoring_emails: csv(email(191, 'must be e-mail addresses, comma-separated'), 20)
+  monitoring_emails: csv(email(SITE_EMAILS.length, 'must be e-mail addresses, comma-separated'), SITE_EMAILS.most)
     .nullable()
     .optional()
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),
