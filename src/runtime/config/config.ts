@@ -511,8 +511,20 @@ function dataFolder(env: Environment): string {
   const xdg = env.XDG_DATA_HOME;
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'sitefleet');
   if (process.platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'sitefleet');
-  const home = [env.HOME, homedir()].find((folder) => folder !== undefined && isAbsolute(folder));
-  return join(home ?? userInfo().homedir, '.local', 'share', 'sitefleet');
+  const home = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : homeOfAccount();
+  return join(home, '.local', 'share', 'sitefleet');
+}
+
+/** Without HOME. Containers run under numbers that no account has. */
+function homeOfAccount(): string {
+  try {
+    const home = homedir();
+    return isAbsolute(home) ? home : userInfo().homedir;
+  } catch {
+    const message =
+      'must be the absolute path of a folder, as this user has no account that would tell. Or set XDG_DATA_HOME.';
+    throw new ConfigError([{ name: 'HOME', message }]);
+  }
 }
 
 function defaultDatabase(env: Environment): string {
