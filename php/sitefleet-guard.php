@@ -101,10 +101,11 @@ class Sitefleet_Memory {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.7.0';
-	const PROTOCOL      = 'sitefleet-guard-v1';
-	const LOOK          = 'sitefleet-look-v1';
-	const SESSION       = 'sitefleet-session-v1';
+	const VERSION       = '1.8.0';
+	const PROTOCOL      = 'sitefleet-guard-v2';
+	const MARK          = 'sitefleet-guard';
+	const LOOK          = 'sitefleet-look-v2';
+	const SESSION       = 'sitefleet-session-v2';
 	const KEYS          = 'sitefleet_guard_keys'; // Of a network: site => base64 of its public key.
 	const SKEW          = 300; // Seconds that a signature's time may differ from ours.
 	const MAX_BODY      = 65536;
@@ -214,7 +215,7 @@ class Sitefleet_Guard {
 	/** Entry point: runs when WordPress loads this file. */
 	public static function boot(): void {
 		// WP-CLI and command-line cron often run as another user: PHP could not access files created by them later.
-		if ( 'cli' === PHP_SAPI || ! function_exists( 'openssl_verify' ) ) return;
+		if ( 'cli' === PHP_SAPI || ! function_exists( 'openssl_public_decrypt' ) ) return;
 		$guard = new self( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' );
 		$guard->settle();
 		if ( null !== $guard->backup() ) $guard->backup()->settle();
@@ -293,7 +294,7 @@ class Sitefleet_Guard {
 		$key     = self::public_key( $pem );
 		$details = $key ? openssl_pkey_get_details( $key ) : false;
 		if ( ! $details || OPENSSL_KEYTYPE_RSA !== $details['type'] || $details['bits'] < 2048 ) return 'unsigned';
-		$valid = 1 === openssl_verify( self::canonical( $site, $time, $nonce, $body ), $signature, $key, OPENSSL_ALGO_SHA256 );
+		$valid = self::is_signed( self::canonical( $site, $time, $nonce, $body ), $signature, $key );
 		if ( ! hash_equals( self::key_id( $details['key'] ), $id ) || ! $valid ) return 'unsigned';
 		if ( abs( $now - (int) $time ) > self::SKEW ) return 'clock';
 		// The nonces of what was signed before went with an older folder.
@@ -301,6 +302,14 @@ class Sitefleet_Guard {
 		$this->asked = (int) $time;
 		// A staging copy has the same key: requests signed for the original must not work there.
 		return in_array( $site, $sites, true ) ? 'ok' : 'other_site';
+	}
+
+	/**
+	 * Whether the holder of the site's key signed this text for the guard. Not with openssl_verify: what that accepts, the child accepts
+	 * as a login.
+	 */
+	private static function is_signed( string $text, string $signature, $key ): bool {
+		return openssl_public_decrypt( $signature, $signed, $key ) && hash_equals( self::MARK . hash( 'sha256', $text, true ), (string) $signed );
 	}
 
 	private static function public_key( string $pem ) { return '' === $pem ? false : openssl_pkey_get_public( self::as_spki( $pem ) ); }
@@ -314,7 +323,7 @@ class Sitefleet_Guard {
 		if ( ! is_string( $header ) || ! preg_match( '#^([1-9][0-9]{8,10}) ([A-Za-z0-9+/]{342,2048}={0,2})\z#', $header, $found ) ) return false;
 		$key = abs( $now - (int) $found[1] ) > self::SKEW ? false : self::public_key( $pem );
 		foreach ( $key ? $sites : array() as $site ) {
-			if ( 1 === openssl_verify( self::look_text( $site, $found[1] ), base64_decode( $found[2] ), $key, OPENSSL_ALGO_SHA256 ) ) return true;
+			if ( self::is_signed( self::look_text( $site, $found[1] ), base64_decode( $found[2] ), $key ) ) return true;
 		}
 		return false;
 	}
@@ -627,7 +636,7 @@ class Sitefleet_Guard {
 			foreach ( self::SANDBOX as $name => list( $path ) ) {
 				$address = strstr( $site, '/' ) . $path . ( false === strpos( $path, '?' ) ? '?' : '&' ) . 'sitefleet=';
 				if ( ! preg_match( '#^' . preg_quote( $address, '#' ) . '[0-9a-f]{12}\z#', $uri ) ) continue;
-				if ( 1 === openssl_verify( self::session_text( $site, $time, $nonce, $uri ), base64_decode( $signature ), $key, OPENSSL_ALGO_SHA256 ) ) return $name;
+				if ( self::is_signed( self::session_text( $site, $time, $nonce, $uri ), base64_decode( $signature ), $key ) ) return $name;
 			}
 		}
 		return null;

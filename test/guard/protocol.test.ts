@@ -1,7 +1,7 @@
 /** The wire format, on both sides, against vectors made with OpenSSL; and the PHP side's own tests. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { constants, createPrivateKey, createPublicKey, publicDecrypt, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,9 @@ import {
   canonicalText,
   GUARD_PROTOCOL,
   keyId,
+  lookHeaders,
   readReply,
+  sessionHeaders,
   signedRequest,
   siteName,
 } from '../../src/outbound/guard/protocol.js';
@@ -40,6 +42,19 @@ const NONCE = '0'.repeat(32);
 
 function framed(value: unknown): Buffer {
   return Buffer.from(`<b>noise</b><sitefleet-guard>${JSON.stringify(value)}</sitefleet-guard>more`);
+}
+
+/** What the three kinds of headers sign, as docs/guard.md says it. */
+function textsOf(now: number, asked: { headers: Record<string, string>; body: string }, nonce: string): string[] {
+  const seconds = now / 1000;
+  return ['1', '2'].flatMap((version) => [
+    canonicalText('example.com/', seconds, String(asked.headers['x-sitefleet-nonce']), asked.body).replace(
+      /v\d/,
+      `v${version}`,
+    ),
+    `sitefleet-look-v${version}\nexample.com/\n${seconds}\n`,
+    `sitefleet-session-v${version}\nexample.com/\n${seconds}\n${nonce}\n/wp-admin/?sitefleet=0123456789ab\n`,
+  ]);
 }
 
 /** A client whose network answers with the given function. */
@@ -97,6 +112,31 @@ describe('what is signed', () => {
   it('names a key the same from both its halves', () => {
     expect(keyId(createPrivateKey(vectors.private_key))).toBe(vectors.key_id);
     expect(keyId(createPublicKey(vectors.public_key))).toBe(vectors.key_id);
+  });
+
+  // MainWP Child takes each text with such a signature as a login, whatever the text says, and again and again.
+  it('is nothing that the check of the child plugin accepts, in no header', () => {
+    const site = { url: 'https://example.com/', private_key: vectors.private_key };
+    const now = 1_790_000_000_000;
+    const page = new URL('https://example.com/wp-admin/?sitefleet=0123456789ab');
+    const asked = signedRequest(site, 'hello', {}, now);
+    const look = String(lookHeaders(site, now)['x-sitefleet-look']);
+    const session = sessionHeaders(site, page, now);
+    const signatures = [asked.headers['x-sitefleet-signature'], look, session.headers['x-sitefleet-session']].map(
+      (header) => Buffer.from(String(header.split(' ').at(-1)), 'base64'),
+    );
+    const { PKCS1, PSS } = { PKCS1: constants.RSA_PKCS1_PADDING, PSS: constants.RSA_PKCS1_PSS_PADDING };
+    for (const signature of signatures) {
+      expect(signature).toHaveLength(256);
+      // With PKCS #1 the check compares the whole padded text: with the name of a hash before the digest it is another one.
+      const signed = publicDecrypt({ key: vectors.public_key, padding: PKCS1 }, signature);
+      expect(signed.subarray(0, 15).toString()).toBe('sitefleet-guard');
+      expect(signed).toHaveLength(47);
+      for (const text of textsOf(now, asked, session.nonce))
+        for (const hash of ['sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'RSA-MD5'])
+          for (const padding of [PKCS1, PSS])
+            expect(verify(hash, Buffer.from(text), { key: vectors.public_key, padding }, signature)).toBe(false);
+    }
   });
 
   it('has another nonce each time, and at most 64 KB', () => {

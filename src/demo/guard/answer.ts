@@ -1,6 +1,6 @@
 /** The simulated guard: answers signed requests as the must-use plugin does. Signatures are verified, nonces are kept. */
 
-import { createHash, type KeyObject, randomBytes, verify } from 'node:crypto';
+import { constants, createHash, type KeyObject, publicDecrypt, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { page } from '../answer.js';
 import type { Answer } from '../http-answer.js';
@@ -20,7 +20,7 @@ import {
 } from './state.js';
 import type { ArmedVersion, GuardState, KeptVersion } from './types.js';
 
-const PROTOCOL = 'sitefleet-guard-v1';
+const PROTOCOL = 'sitefleet-guard-v2';
 const SKEW = 300;
 const NONCE_SECONDS = 900;
 const MAX_ARMED = 3600;
@@ -71,13 +71,23 @@ function idOf(key: KeyObject): string {
   return id;
 }
 
+/** Not as the child checks its signatures: what that accepts is a login there. */
+function isSigned(text: string, signature: string, key: KeyObject): boolean {
+  try {
+    const signed = publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(signature, 'base64'));
+    const digest = createHash('sha256').update(text).digest('hex');
+    return signed.toString('hex') === `${Buffer.from('sitefleet-guard').toString('hex')}${digest}`;
+  } catch {
+    return false;
+  }
+}
+
 function genuine(key: KeyObject, headers: IncomingHttpHeaders, body: string, check: boolean): boolean {
   if (headers['x-sitefleet-guard'] !== idOf(key)) return false;
   const [site, time, nonce] = ['site', 'time', 'nonce'].map((name) => String(headers[`x-sitefleet-${name}`]));
   const digest = createHash('sha256').update(body).digest('hex');
   const text = `${[PROTOCOL, 'POST', site, time, nonce, digest].join('\n')}\n`;
-  const signature = Buffer.from(String(headers['x-sitefleet-signature']), 'base64');
-  return !check || verify('sha256', Buffer.from(text), key, signature);
+  return !check || isSigned(text, String(headers['x-sitefleet-signature']), key);
 }
 
 /** Whether Sitefleet itself makes this request, to check the site. */
@@ -85,8 +95,8 @@ export function isLook(site: DemoSite, header: unknown, check: boolean): boolean
   const [, time, signature] = /^(\d{9,11}) (\S{100,2048})$/.exec(String(header)) ?? [];
   const key = site.verifyingKey();
   if (key === null || Math.abs(Number(time) - site.now() / 1000) > SKEW) return false;
-  const text = `sitefleet-look-v1\n${addressOf(site.url)}\n${time}\n`;
-  return !check || verify('sha256', Buffer.from(text), key, Buffer.from(String(signature), 'base64'));
+  const text = `sitefleet-look-v2\n${addressOf(site.url)}\n${time}\n`;
+  return !check || isSigned(text, String(signature), key);
 }
 
 /** Addresses below the site's that are shown in the sandbox, by the names of what they show. */
@@ -117,8 +127,8 @@ export function lookInside(
     return null;
   if (Math.abs(Number(time) - now) > SKEW) return null;
   const place = new URL(address, site.url);
-  const text = `sitefleet-session-v1\n${addressOf(site.url)}\n${time}\n${nonce}\n${place.pathname}${place.search}\n`;
-  if (check && !verify('sha256', Buffer.from(text), key, Buffer.from(signature, 'base64'))) return null;
+  const text = `sitefleet-session-v2\n${addressOf(site.url)}\n${time}\n${nonce}\n${place.pathname}${place.search}\n`;
+  if (check && !isSigned(text, signature, key)) return null;
   guard.nonces.set(nonce, now + NONCE_SECONDS);
   return { name, nonce };
 }

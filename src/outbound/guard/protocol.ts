@@ -3,11 +3,19 @@
  * both sides are tested against `../../../php/vectors.json`. The protocol is described in `../../../docs/guard.md`.
  */
 
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  constants,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  privateEncrypt,
+  randomBytes,
+} from 'node:crypto';
 import { isObject } from '../../runtime/plain-json.js';
 import { KeyCache } from '../key-cache.js';
 
-export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
+export const GUARD_PROTOCOL = 'sitefleet-guard-v2';
 /** Largest body that the guard accepts, and that it accepts where the plugin for backups is beside it. */
 const MAX_REQUEST_BYTES = 65_536;
 export const MAX_BACKUP_REQUEST_BYTES = 1_048_576;
@@ -51,6 +59,19 @@ export function keyId(key: KeyObject): string {
   return id;
 }
 
+/** Stands before the digest in what is signed. */
+const MARK = Buffer.from('sitefleet-guard');
+
+/**
+ * Base64 of an RSA signature with the padding of PKCS #1 v1.5, over `MARK` and the SHA-256 of the text, as bytes: without the name of
+ * the hash, which the child's own check needs. To the child any text with a signature that it accepts is a login, without
+ * an end and as often as one likes (`parse_login_required` of MainWP Child, protocol §4): no header of ours may be one.
+ */
+export function guardSignature(text: string, key: KeyObject): string {
+  const signed = Buffer.concat([MARK, createHash('sha256').update(text, 'utf8').digest()]);
+  return privateEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signed).toString('base64');
+}
+
 /** A signed request. `now` in milliseconds. */
 export function signedRequest(
   site: { url: string; private_key: string },
@@ -65,20 +86,19 @@ export function signedRequest(
   if (Buffer.byteLength(body) > maxBytes) throw new RangeError(`The request is larger than ${maxBytes} bytes.`);
   const name = siteName(site.url);
   const time = Math.floor(now / 1000);
-  const signature = sign('sha256', Buffer.from(canonicalText(name, time, nonce, body), 'utf8'), key);
   const headers = {
     'x-sitefleet-guard': keyId(key),
     'x-sitefleet-site': name,
     'x-sitefleet-time': String(time),
     'x-sitefleet-nonce': nonce,
-    'x-sitefleet-signature': signature.toString('base64'),
+    'x-sitefleet-signature': guardSignature(canonicalText(name, time, nonce, body), key),
   };
   return { headers, body, nonce };
 }
 
 /** What Sitefleet signs when it looks at a site as a visitor does: three lines, each ended by a line feed. */
 function lookText(site: string, time: number): string {
-  return `sitefleet-look-v1\n${site}\n${time}\n`;
+  return `sitefleet-look-v2\n${site}\n${time}\n`;
 }
 
 /**
@@ -87,26 +107,21 @@ function lookText(site: string, time: number): string {
  */
 export function lookHeaders(site: { url: string; private_key: string }, now: number): Record<string, string> {
   const time = Math.floor(now / 1000);
-  const text = Buffer.from(lookText(siteName(site.url), time), 'utf8');
-  return {
-    'x-sitefleet-look': `${time} ${sign('sha256', text, keys.get(site.private_key)).toString('base64')}`,
-  };
+  const signature = guardSignature(lookText(siteName(site.url), time), keys.get(site.private_key));
+  return { 'x-sitefleet-look': `${time} ${signature}` };
 }
 
 /** What Sitefleet signs when it looks at a page in the guard's sandbox: the address as it is requested, and a nonce. */
 function sessionText(site: string, time: number, nonce: string, address: string): string {
-  return `sitefleet-session-v1\n${site}\n${time}\n${nonce}\n${address}\n`;
+  return `sitefleet-session-v2\n${site}\n${time}\n${nonce}\n${address}\n`;
 }
 
 /** The header of a request that the guard answers once, as a user who exists in that request only. */
 export function sessionHeaders(site: { url: string; private_key: string }, address: URL, now: number) {
   const nonce = randomBytes(16).toString('hex');
   const time = Math.floor(now / 1000);
-  const text = Buffer.from(
-    sessionText(siteName(site.url), time, nonce, `${address.pathname}${address.search}`),
-    'utf8',
-  );
-  const signature = sign('sha256', text, keys.get(site.private_key)).toString('base64');
+  const text = sessionText(siteName(site.url), time, nonce, `${address.pathname}${address.search}`);
+  const signature = guardSignature(text, keys.get(site.private_key));
   return { headers: { 'x-sitefleet-session': `${time} ${nonce} ${signature}` }, nonce };
 }
 
