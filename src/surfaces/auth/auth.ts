@@ -19,7 +19,7 @@ import {
   wrongLogin,
   wrongToken,
 } from './login-errors.js';
-import { LoginThrottle, networkOf, type Outcome } from './login-throttle.js';
+import { LoginThrottle, networkOf, type Outcome, siteOf } from './login-throttle.js';
 
 export type Identity = Omit<Actor, 'via'>;
 
@@ -73,6 +73,8 @@ export interface Auth {
 const TOUCH_EVERY_MS = 60_000;
 /** Failed logins of one network without a pause, for all names together: it may be a whole office. */
 const NETWORK_BURST = 50;
+/** A /48 may be that of a company, or of many homes. */
+const SITE_BURST = 200;
 const TOKEN = /^([0-9a-f]{40})==([0-9a-f]{40})$/;
 
 export function createAuth(parts: AuthParts): Auth {
@@ -86,6 +88,8 @@ export function createAuth(parts: AuthParts): Auth {
   const byName = new LoginThrottle({ elapsed });
   /** By network alone, against guessing at many names. */
   const byNetwork = new LoginThrottle({ elapsed, burst: NETWORK_BURST });
+  /** By the IPv6 network of a whole site: one has 65,536 of the others. */
+  const bySite = new LoginThrottle({ elapsed, burst: SITE_BURST });
   const hashing = new HashQueue();
   const decoy = parts.unmatchableHash();
 
@@ -107,10 +111,12 @@ export function createAuth(parts: AuthParts): Auth {
   async function attemptUser(info: RequestInfo, name: string, password: string, digests: string[]): Promise<Login> {
     const network = networkOf(info.address);
     const key = `${network} user ${folded(name)}`;
-    const wait = Math.max(byName.waitMs(key), byNetwork.waitMs(network));
+    const site = siteOf(network);
+    const wait = Math.max(byName.waitMs(key), byNetwork.waitMs(network), bySite.waitMs(site));
     if (wait > 0) throw tooManyRequests(wait);
     byName.begin(key);
     byNetwork.begin(network);
+    bySite.begin(site);
     let outcome: Outcome = 'unknown';
     try {
       const began = known.generation;
@@ -120,7 +126,11 @@ export function createAuth(parts: AuthParts): Auth {
     } finally {
       byName.end(key, outcome);
       // One good login does not clear the guesses at other names.
-      byNetwork.end(network, outcome === 'good' ? 'unknown' : outcome);
+      for (const [throttle, of] of [
+        [byNetwork, network],
+        [bySite, site],
+      ] as const)
+        throttle.end(of, outcome === 'good' ? 'unknown' : outcome);
     }
   }
 

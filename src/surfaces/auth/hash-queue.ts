@@ -1,10 +1,11 @@
 /**
  * A queue for password checks, which runs a few at a time: each takes a processor for a quarter of a second and 32 MB.
- * The queue is bounded, and one network gets only a small part of it, so that guessing slows down the guesser and not
- * the service.
+ * Networks take turns, and where the queue is full, the one that has the most in it gives way: guessing slows down the
+ * guesser and not the service.
  */
 
 import { waitingLogins } from './login-errors.js';
+import { siteOf } from './login-throttle.js';
 
 /** Two of the four threads of Node's pool: file and name lookups need the others. */
 const AT_ONCE = 2;
@@ -12,12 +13,23 @@ const AT_ONCE = 2;
 const MAX_WAITING = 32;
 const MAX_WAITING_OF_ONE = 8;
 
+interface Waiting {
+  network: string;
+  go(): void;
+  refuse(): void;
+}
+
 export class HashQueue {
-  readonly #waiting: (() => void)[] = [];
-  readonly #counts = new Map<string, number>();
+  /** By the network of a whole site, in the order of their turns; of each the oldest first. */
+  readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
 
-  /** Runs `check` when its turn comes. Rejects with `svc_rest_too_many_requests` if too many are waiting. */
+  /**
+   * Runs `check` when its turn comes.
+   *
+   * @param network as `networkOf` gives it
+   * @throws ServiceError `svc_rest_too_many_requests` where too many of the network wait, or too many of all
+   */
   async run<T>(network: string, check: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) await this.#turn(network);
     else this.#running += 1;
@@ -25,19 +37,36 @@ export class HashQueue {
       return await check();
     } finally {
       // The slot is handed on, so `#running` stays the same.
-      const next = this.#waiting.shift();
+      const next = this.#next();
       if (next === undefined) this.#running -= 1;
-      else next();
+      else next.go();
     }
   }
 
-  async #turn(network: string): Promise<void> {
-    const count = this.#counts.get(network) ?? 0;
-    if (this.#waiting.length >= MAX_WAITING || count >= MAX_WAITING_OF_ONE) throw waitingLogins();
-    this.#counts.set(network, count + 1);
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    const left = (this.#counts.get(network) ?? 1) - 1;
-    if (left > 0) this.#counts.set(network, left);
-    else this.#counts.delete(network);
+  #turn(network: string): Promise<void> {
+    const site = siteOf(network);
+    const own = this.#waiting.get(site) ?? [];
+    if (own.filter((each) => each.network === network).length >= MAX_WAITING_OF_ONE) throw waitingLogins();
+    const all = [...this.#waiting.values()];
+    if (all.reduce((sum, { length }) => sum + length, 0) >= MAX_WAITING) {
+      const largest = all.reduce((most, each) => (each.length > most.length ? each : most));
+      if (largest.length <= own.length + 1) throw waitingLogins();
+      largest.pop()?.refuse();
+    }
+    return new Promise((go, reject) => {
+      own.push({ network, go, refuse: () => reject(waitingLogins()) });
+      this.#waiting.set(site, own);
+    });
+  }
+
+  /** The oldest of the network whose turn it is, which then waits for the others. */
+  #next(): Waiting | undefined {
+    for (const [site, own] of this.#waiting) {
+      const next = own.shift();
+      this.#waiting.delete(site);
+      if (own.length > 0) this.#waiting.set(site, own);
+      return next;
+    }
+    return undefined;
   }
 }

@@ -101,3 +101,8 @@ export function networkOf(address: string): string {
   const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
   return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }
+
+/** The network of the whole site that a network is one of: the /48 that a provider gives out; an IPv4 address itself. */
+export function siteOf(network: string): string {
+  return network.split(':').slice(0, 3).join(':');
+}
