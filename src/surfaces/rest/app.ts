@@ -76,7 +76,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const actor = await admit(c, parts, found, query, headers);
     spend(limit, actor, headers);
     const { route, path } = known(c, found);
-    requireRight(actor, route.needs, parts.config.read_only && route.change !== null);
+    for (const right of route.rights) requireRight(actor, right, parts.config.read_only && route.change !== null);
     if (route.module !== undefined) requireModule(parts, route.module);
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });

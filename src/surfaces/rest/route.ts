@@ -74,7 +74,7 @@ export interface RouteFacts<P extends AnyObject> {
   covers?(params: z.output<P>, ctx: Ctx, kind: ChangeKind): Promise<CoveredSites>;
   /** What is logged of the parameters and shown for approval, where `params` lets pass what only `answer` refuses. */
   recorded?(params: z.output<P>): unknown;
-  /** For a GET that gives out what only those may have who may also write. */
+  /** For a GET that gives out what only those may have who may also write: it needs both rights. */
   needs?: 'write';
   /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
   live?: boolean;
@@ -130,6 +130,8 @@ export interface Route {
   /** Names in braces, in order. */
   readonly pathParams: readonly string[];
   readonly needs: Right;
+  /** All rights it needs. */
+  readonly rights: readonly Right[];
   /** Null: it changes nothing. */
   readonly change: ChangeOf | null;
   /** What would be done; undefined if that is not known beforehand. @param preview the dry run, if there was one */
@@ -188,6 +190,8 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     path,
     pathParams,
     needs,
+    // What shows something is never for those who may only write.
+    rights: methods === 'GET' && needs !== 'read' ? ['read', needs] : [needs],
     change,
     async plan(given, ctx, preview) {
       if (facts.plan !== undefined) return facts.plan(given as z.output<P>, ctx);

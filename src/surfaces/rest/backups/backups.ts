@@ -107,7 +107,7 @@ export const backups: readonly Route[] = [
     fails: [404, 429, 503],
     summary: 'Download a backup as a plain archive',
     description:
-      'A tar archive: the files of the site as they are, one SQL file, and how to restore them by hand. It contains passwords of the site. An archive that ends early is incomplete.',
+      'A tar archive: the files of the site as they are, one SQL file, and how to restore them by hand. It contains passwords of the site, so it needs a key that may read and write. An archive that ends early is incomplete.',
     params: () => z.object({ backup_id: backupId() }),
     returns: () => z.object({ backup_id: z.string(), site_id: z.number().int() }),
     answer: async ({ backup_id }, ctx) => ({ ...(await exportBackup(ctx, backup_id)) }),
