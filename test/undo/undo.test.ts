@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
 import { verifyLog } from '../../src/domain/action-log/verify.js';
 import { ordinary, type SafetyApp, safetyApp } from '../safety/safety-app.js';
-import { ADMIN, type Answer } from '../support/harness.js';
+import { ADMIN, type Answer, testApp } from '../support/harness.js';
 
 let app: SafetyApp;
 beforeAll(async () => {
@@ -297,6 +297,23 @@ describe('since a time', () => {
       await expect(preview({ since, until })).rejects.toMatchObject({ code: 'svc_invalid_input', field: 'until' });
     await expect(preview({ change_id, until: since })).rejects.toMatchObject({ field: 'until' });
   });
+});
+
+it('of a call that became a job, although somebody else gave a call of theirs the same id meanwhile', async () => {
+  const own = await testApp({ sites: 4, jobs: false, config: { batch_threshold: 1, job_chunk: 1 } });
+  const [mine, other] = [[1, 2, 3], 4];
+  for (const index of [0, 1, 2, 3]) await own.connect(index);
+  expect(await own.call('suspend-sites', { site_ids_or_domains: mine })).toMatchObject({ queued: true });
+  // Tests give all calls one id.
+  await own.call('suspend-sites', { site_ids_or_domains: [other] }, { actor: { ...ADMIN, id: 99, name: 'mallory' } });
+  await own.drain();
+  // All is in the log once it is listed.
+  await own.call('list-actions');
+  const [{ id: change_id }] = (await own.db.all(
+    "SELECT id FROM action_log WHERE context = 'call' AND action = 'called' AND operation = 'svc/suspend-sites-v1' ORDER BY id",
+  )) as [Answer];
+  const plan = await own.call('undo-change', { change_id, dry_run: true });
+  expect([plan.total_undo, plan.undo.map(({ site_id }: Answer) => site_id).sort()]).toEqual([3, mine]);
 });
 
 describe('several changes of the same thing, undone from the newest on', () => {

@@ -64,7 +64,10 @@ async function restoredBefore(ctx: Ctx, siteId: number, left: readonly Left[], t
   const isTold = ({ slug, field }: Left) =>
     told.some(({ done, facts }) => done !== false && facts.slug === slug && facts.field === field);
   const own = ctx.events.origin;
-  const rows = own === undefined ? [] : await ctx.store.actionLog.undoneBy(own, siteId);
+  const rows =
+    own === undefined
+      ? []
+      : await ctx.store.actionLog.undoneBy({ ...own, actor_type: own.type, actor_id: own.id, actor: own.name }, siteId);
   const undone = new Set(rows.flatMap(({ undoes }) => undoes.split(',').filter(Boolean).map(Number)));
   const isLogged = ({ entry, kind, slug }: Left) =>
     entry > 0

@@ -255,12 +255,12 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
 
     /** Ids of what a call did, also in a job of it, newest first. @param call an entry of the call */
     async doneByCall(call: ActionRow, limit: number): Promise<number[]> {
-      // A caller may name its requests, and name two alike: the next call with the same name ends the search.
+      // A caller may name its requests, and name two alike: its next call with the same name ends the search.
       const rows = await db.all<{ id: number }>(
         `SELECT id FROM action_log WHERE at >= ?1 AND ${DONE} AND context <> 'call' AND request_id = ?2 AND operation = ?3
            AND actor_type = ?4 AND actor_id IS ?5 AND actor = ?6 AND id > ?7
            AND id < coalesce((SELECT min(n.id) FROM action_log n WHERE n.id > ?7 AND n.at >= ?1 AND n.context = 'call' AND n.action = 'called'
-             AND n.request_id = ?2 AND n.operation = ?3), 9e15)
+             AND n.request_id = ?2 AND n.operation = ?3 AND n.actor_type = ?4 AND n.actor_id IS ?5 AND n.actor = ?6), 9e15)
          ORDER BY id DESC LIMIT ?8`,
         [call.at, call.request_id, call.operation, call.actor_type, call.actor_id, call.actor, call.id, limit],
       );
@@ -301,12 +301,15 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
     },
 
     /** What a call that undoes changes, or a job of it, has done on a site. */
-    undoneBy({ request_id, operation }: Pick<LogOrigin, 'request_id' | 'operation'>, siteId: number) {
+    undoneBy(
+      { request_id, operation, actor_type, actor_id, actor }: Omit<LogOrigin, 'via' | 'client' | 'undoes'>,
+      siteId: number,
+    ) {
       return db.all<Pick<ActionRow, 'context' | 'action' | 'slug' | 'undoes'> & Row>(
         `SELECT context, action, slug, undoes FROM action_log WHERE request_id = ?1 AND request_id <> '' AND +operation = ?2 AND +site_id = ?3
-           AND ${DONE} AND id > coalesce((SELECT max(n.id) FROM action_log n WHERE n.request_id = ?1 AND +n.operation = ?2
-             AND n.context = 'call' AND n.action = 'called'), 0)`,
-        [request_id, operation, siteId],
+           AND ${DONE} AND +actor_type = ?4 AND +actor_id IS ?5 AND +actor = ?6 AND id > coalesce((SELECT max(n.id) FROM action_log n WHERE n.request_id = ?1 AND +n.operation = ?2
+             AND n.context = 'call' AND n.action = 'called' AND +n.actor_type = ?4 AND +n.actor_id IS ?5 AND +n.actor = ?6), 0)`,
+        [request_id, operation, siteId, actor_type, actor_id, actor],
       );
     },
 
