@@ -43,6 +43,18 @@ describe('API keys', () => {
     expect((await app.rest('GET /rest-api/keys', { token: made.body.token })).status).toBe(401);
   });
 
+  it('is described without what turns or hides the text around it, as the log names it so', async () => {
+    const made = await app.rest('POST /rest-api/add-key', {
+      body: { active: true, permissions: 'read', description: 'Re\u202Epo\u200Brt' },
+    });
+    expect(made.body.data.description).toBe('Report');
+    const changed = await app.rest(`PUT /rest-api/edit-key/${made.body.id}`, {
+      body: { description: '\u2066Other\uFEFF' },
+    });
+    expect(changed.body.data.description).toBe('Other');
+    await app.rest(`DELETE /rest-api/delete-key/${made.body.id}`);
+  });
+
   it('makes a key for the user of the key that asks for it', async () => {
     const { keys, users } = app.service.store;
     const user_id = (await newUser(users, 'ada', 'pass word'))?.id ?? 0;

@@ -194,6 +194,10 @@ describe('users', () => {
     for (const [body, status, field] of [
       [{ name: 'a:b', right: 'read' }, 400, 'name'],
       [{ name: ' a', right: 'read' }, 400, 'name'],
+      // Names that look like others, or turn the text after them.
+      [{ name: 'ad\u200Bmin', right: 'read' }, 400, 'name'],
+      [{ name: 'x\u202Ey', right: 'read' }, 400, 'name'],
+      [{ name: 'x\uFFFEy', right: 'read' }, 400, 'name'],
       [{ name: 'x'.repeat(61), right: 'read' }, 400, 'name'],
       [{ name: 'x', right: 'admin' }, 400, 'right'],
       [{ name: 'x' }, 400, 'right'],

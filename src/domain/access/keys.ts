@@ -1,5 +1,6 @@
 /** API keys of the REST interface (REST §1, §6.1). */
 
+import { cleanLine } from '../../../schemas/text.js';
 import type { Right } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
@@ -8,6 +9,9 @@ import type { Ctx } from '../context.js';
 import { withStorageError } from '../storage-messages.js';
 import { requireGrant } from './grants.js';
 import { userOfCaller } from './user-of-caller.js';
+
+/** Most characters of the description of a key. */
+const DESCRIPTION = 200;
 
 const TITLES: Record<Right, string> = { read: 'Read', write: 'Write & Delete', approve: 'Approve' };
 
@@ -59,7 +63,7 @@ export async function addKey(
     ctx.store.keys.add({
       scope: input.scope,
       approves: input.approves,
-      description: input.description,
+      description: cleanLine(input.description, DESCRIPTION),
       enabled: input.active,
       user_id,
       now: ctx.clock.now(),
@@ -74,7 +78,7 @@ export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
   const { scope, approves } = { ...(await known(ctx, ref)), ...definedOf(change) };
   await requireGrant(ctx, rightsOf({ scope, approves }), 'permissions');
   const outcome = await withStorageError('update_key_failed', 'The key was not changed.', () =>
-    ctx.store.keys.change(ref, change, true),
+    ctx.store.keys.change(ref, { ...change, ...described(change) }, true),
   );
   requireDone(outcome, ref);
   const key = await ctx.store.keys.find(ref);
@@ -82,6 +86,11 @@ export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
   const fields = Object.keys(change).filter((name) => change[name as keyof KeyChange] !== undefined);
   ctx.events.emit({ name: 'key.updated', facts: { key_id: key.id, fields, by: ctx.actor.name } });
   return keyView(key);
+}
+
+/** The log names a key by its description: without what turns or hides text. */
+function described({ description }: KeyChange): KeyChange {
+  return description === undefined ? {} : { description: cleanLine(description, DESCRIPTION) };
 }
 
 /** The given members. */

@@ -155,9 +155,13 @@ export function loginLinkUrl(baseUrl: string, token: string): string {
   return `${baseUrl}/login#${token}`;
 }
 
+/** Two names that look alike would be one in the log. */
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 function requireName(name: string): void {
-  if (/^(?=.{1,60}$)[^\s:\p{Cc}](?:[^:\p{Cc}]*[^\s:\p{Cc}])?$/u.test(name)) return;
-  throw new ServiceError('svc_invalid_input', 'A user name has 1 to 60 characters, without a colon. Nothing changed.', {
+  if (/^(?=.{1,60}$)[^\s:](?:[^:]*[^\s:])?$/u.test(name) && !HIDDEN.test(name)) return;
+  const rule = 'A user name has 1 to 60 characters, without a colon or what cannot be seen. Nothing changed.';
+  throw new ServiceError('svc_invalid_input', rule, {
     field: 'name',
     advice: 'Choose another one.',
   });
