@@ -67,7 +67,11 @@ export const fleetDetails = once(() => ({
   health_threshold: z.number().int().min(0).max(100),
   monitoring_emails: z
     .string()
-    .transform((list) => list.replace(/\s*,\s*/g, ',').trim())
+    .max(SITE_EMAILS.most * (SITE_EMAILS.length + 10))
+    .transform((list) => {
+      const addresses = list.split(',').map((address) => address.trim());
+      return addresses.join(',');
+    })
     .refine(
       (list) => list === '' || emailList().safeParse(list.split(',')).success,
       `must be at most ${SITE_EMAILS.most} e-mail addresses, comma-separated`,

@@ -510,6 +510,8 @@ describe('records that cannot be used', () => {
       site(3, { url: 'https:ada:s3cret@s3.example/', name: 7 }),
       site(4, { monitoring_emails: 'a@x.example\r\nBcc: all@x.example' }),
       site(5, { monitoring_emails: addresses(21) }),
+      site(6, { monitoring_emails: ' '.repeat(300_000) }),
+      site(7, { url: 'https://s7.example/\u202E', name: 7 }),
     ]);
     expect(said).not.toContain('s3cret');
     expect(urls(report.imported)).toEqual(['https://s1.example/']);
@@ -518,10 +520,13 @@ describe('records that cannot be used', () => {
     expect(await stored.all('SELECT monitoring_emails FROM site_detail')).toEqual([
       { monitoring_emails: addresses(20) },
     ]);
+    expect(said).not.toContain('\u202E');
     expect(report.invalid.map(({ url, message }: { url: string; message: string }) => [url, message])).toEqual([
       ['…@s3.example/', expect.stringMatching(/^name: /)],
       ['https://s4.example/', 'monitoring_emails: must be at most 20 e-mail addresses, comma-separated.'],
       ['https://s5.example/', 'monitoring_emails: must be at most 20 e-mail addresses, comma-separated.'],
+      ['https://s6.example/', expect.stringMatching(/^monitoring_emails: /)],
+      ['https://s7.example/', expect.stringMatching(/^name: /)],
       ['https://…@s2.example/', 'url must not contain a login: use http_user and http_pass.'],
     ]);
   });

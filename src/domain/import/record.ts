@@ -1,12 +1,13 @@
 /** Records of fleet files, before validation. */
 
+import { cleanLine } from '../../../schemas/text.js';
 import { maskedUrl } from '../../runtime/masked-url.js';
 
 export type RawRecord = Readonly<Record<string, unknown>> & { readonly type?: unknown };
 
 /** Text of a file for use in our messages: one line, bounded. */
 export function sentence(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
+  return cleanLine(text.slice(0, 2000), 200);
 }
 
 /** An address of a file, for messages: a login in it stays out. */
