@@ -11,7 +11,8 @@ import type { Ctx } from '../context.js';
 import { completeBackup } from './backups.js';
 import { backupError, pathText, repositoryProblem } from './plugin.js';
 import { type BackedUpTable, readFilesPage, readTables, type Snapshot } from './snapshot.js';
-import { DUMP_HEAD, DUMP_TAIL, dumpTable, isDumpable } from './sql-dump.js';
+import { DUMP_HEAD, DUMP_TAIL, dumpTable } from './sql-dump.js';
+import { isDumpable } from './table-definition.js';
 
 /** A backup that may be exported. */
 export interface ArchiveOf {

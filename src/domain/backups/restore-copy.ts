@@ -11,7 +11,8 @@ import { otherCause } from './other-cause.js';
 import { pathText } from './plugin.js';
 import { siteConstants } from './site-constants.js';
 import { type BackedUpFile, type BackedUpTable, readFilesPage, readTables, rowsOf, type Snapshot } from './snapshot.js';
-import { isDumpable, quoted } from './sql-dump.js';
+import { quoted } from './sql-dump.js';
+import { isDumpable } from './table-definition.js';
 
 const MOST_BYTES = 20 * 1024 ** 3;
 /** What the copy needs besides the files: an empty database, and its logs. */

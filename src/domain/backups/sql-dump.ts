@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import type { BackedUpTable } from './snapshot.js';
+import { LITERALS } from './table-definition.js';
 
 /** Bytes of one INSERT statement, well below any max_allowed_packet. */
 const INSERT_BYTES = 256 * 1024;
@@ -20,54 +21,6 @@ interface Column {
 }
 
 const NAME = '`(?:[^`]|``)+`';
-/** The group is the rest of the text, from a literal that has no end: each later quote would read all of it once more. */
-const LITERALS = /'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|(['`].*)/gs;
-/** Read from left to right, as the server does: what looks like the end of a comment in a literal is none. */
-const TOKENS = new RegExp(`${LITERALS.source}|/\\*!\\d{5,6} | \\*/`, 'gs');
-/** Storage engines that keep rows in the database. Others read files of the machine, or ask other servers. */
-const ENGINES =
-  /^(innodb|myisam|aria|memory|heap|archive|csv|blackhole|rocksdb|tokudb|mroonga|columnstore|ndb|ndbcluster)$/i;
-const HEAD = 'CREATE TABLE ? (';
-/**
- * Rows or places that are not those of the table, and the one command that the client still obeys with `--binary-mode`. A word
- * may stand right behind a number: `AUTO_INCREMENT=1e0SELECT`.
- */
-const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION|DELIMITER)\b|^\s*LIKE\b/i;
-/** A number with a point, and no name right before or behind it. */
-const DECIMAL = /(?<![\p{L}\p{N}_$?.])\d+\.\d+(?![\p{L}\p{N}_$?.])/gu;
-
-/**
- * Whether the statement that makes a table is one statement, reaches nothing outside of the database, and has nothing that the
- * client of a server would do itself: a site that is controlled by someone else could run programs where its dump is loaded.
- */
-export function isDumpable({ name, create }: Pick<BackedUpTable, 'name' | 'create'>): boolean {
-  let [conditional, good] = [false, true];
-  const bare = create.replace(TOKENS, (token, endless?: string) => {
-    good &&= endless === undefined;
-    if (token.startsWith('/*!') || token === ' */') {
-      good &&= conditional === (token === ' */');
-      conditional = !conditional;
-      return ' ';
-    }
-    // A server that leaves a conditional comment out sees no literals in it, only its end.
-    good &&= !(conditional && /\*\/|\/\*/.test(token));
-    // No letter: it would be one word with what stands right behind it.
-    return '?';
-  });
-  const engines = [...bare.matchAll(/(?<![a-z_])ENGINE\s*=?\s*(\w*)/gi)].map(([, engine = '']) => engine);
-  return (
-    good &&
-    !conditional &&
-    bare.startsWith(HEAD) &&
-    !/[;\\#'"`\0]|--|\/\*|\*\//.test(bare) &&
-    !ELSEWHERE.test(bare.slice(HEAD.length)) &&
-    // The name of another database.
-    !bare.replace(DECIMAL, '0').includes('.') &&
-    engines.every((engine) => ENGINES.test(engine)) &&
-    !/\p{Cc}/u.test(name)
-  );
-}
-
 /** A table, statement by statement. @param slices its rows, as the plugin for backups sent them */
 export async function* dumpTable(table: BackedUpTable, slices: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const name = quoted(table.name);
