@@ -545,6 +545,18 @@ describe('a site that does not end', () => {
     expect(answers).toBeLessThan(4);
   });
 
+  it.each([
+    ['an object that makes no text', [[{ toString: 1 }, 'link']]],
+    ['a reason that is none', [['a', [{ toString: 1 }]]]],
+    ['no pair', [null]],
+  ])('names what it left out by %s: the backup fails, and says why', async (_what, left_out) => {
+    stateOf(0).lies = (action) => (action === 'manifest' ? { entries: [], left_out, next: null } : undefined);
+    expect(await app.fail('back-up-site', SITE)).toMatchObject({
+      code: 'svc_backup_failed',
+      message: expect.stringContaining("no usable 'left_out'"),
+    });
+  });
+
   it('has a thousand names that take 24 MB as JSON: its backup can be read, and others are still deleted', async () => {
     // A control character takes six in JSON.
     const path = (at: number) => `z${String(at).padStart(4, '0')}/${'\u0001'.repeat(4_080)}`;

@@ -159,7 +159,7 @@ export function snapshotOf(value: unknown): GuardSnapshot {
     kind: kindOf(from),
     slug: text(from, 'slug', 400),
     version: text(from, 'version', 200),
-    created: number(from, 'created'),
+    created: time(from, 'created'),
     files: number(from, 'files'),
     bytes: number(from, 'bytes'),
     digest: hex(from, 'digest', 64),
@@ -177,8 +177,8 @@ export function armedOf(value: Fields): GuardArmed[] {
       snapshot: hex(from, 'snapshot', 32),
       kind: kindOf(from),
       slug: text(from, 'slug', 400),
-      at: number(from, 'at'),
-      until: number(from, 'until'),
+      at: time(from, 'at'),
+      until: time(from, 'until'),
     };
   });
 }
@@ -186,7 +186,7 @@ export function armedOf(value: Fields): GuardArmed[] {
 function updatingOf(value: Fields): GuardUpdating[] {
   return list(value, 'updating', 1_000).map((one) => {
     const from = fieldsOf(one, 'updating');
-    return { kind: kindOf(from), slug: text(from, 'slug', 400), since: number(from, 'since') };
+    return { kind: kindOf(from), slug: text(from, 'slug', 400), since: time(from, 'since') };
   });
 }
 
@@ -239,8 +239,8 @@ export function faultsOf(value: Fields): GuardFault[] {
   return list(value, 'faults', 100).map((one) => {
     const from = fieldsOf(one, 'faults');
     return {
-      time: number(from, 'time'),
-      first: number(from, 'first'),
+      time: time(from, 'time'),
+      first: time(from, 'first'),
       count: number(from, 'count'),
       // Null where it is not UTF-8: guards before 1.3.1. A visitor may have chosen it, and must not hide the other records.
       message: from.message === null ? '' : text(from, 'message', 2_000),
@@ -250,7 +250,7 @@ export function faultsOf(value: Fields): GuardFault[] {
       item: from.item === null ? null : text(from, 'item', 400),
       armed: flag(from, 'armed'),
       blames: from.blames == null ? null : hex(from, 'blames', 32),
-      ours: from.ours == null ? null : number(from, 'ours'),
+      ours: from.ours == null ? null : time(from, 'ours'),
       cron: from.cron === true,
       restored: from.restored === null ? null : hex(from, 'restored', 32),
       waited: from.waited === null ? null : text(from, 'waited', 40),
@@ -258,6 +258,8 @@ export function faultsOf(value: Fields): GuardFault[] {
   });
 }
 
+/** Seconds, of the last instant that a date can have. */
+const LAST_TIME = 8.64e12;
 /** Entries of the lists of a ledger: as many as the guard sends. */
 const LISTED = 2_000;
 const VITAL = 50;
@@ -305,7 +307,7 @@ export function sandboxOf(answer: Fields): string[] {
 }
 
 export function tokenOf(value: Fields): { token: string; until: number } {
-  return { token: hex(value, 'token', 64), until: number(value, 'until') };
+  return { token: hex(value, 'token', 64), until: time(value, 'until') };
 }
 
 export function flag(from: Fields, name: string): boolean {
@@ -327,14 +329,20 @@ function text(from: Fields, name: string, most: number): string {
   return typeof value === 'string' ? value.slice(0, most) : wrong(name);
 }
 
-/** An object may have a `toString` that is no function. */
+/** A text, or a number: PHP makes one of a name of digits. An object may have a `toString` that is no function. */
 function word(one: unknown, name: string, most: number): string {
-  return typeof one === 'object' ? wrong(name) : String(one).slice(0, most);
+  return typeof one === 'string' || typeof one === 'number' ? String(one).slice(0, most) : wrong(name);
 }
 
 function number(from: Fields, name: string): number {
   const value = from[name];
-  return typeof value === 'number' && Number.isFinite(value) ? value : wrong(name);
+  return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : wrong(name);
+}
+
+/** Unix seconds, of which a date can be made. */
+function time(from: Fields, name: string): number {
+  const value = number(from, name);
+  return Math.abs(value) <= LAST_TIME ? value : wrong(name);
 }
 
 function hex(from: Fields, name: string, length: number): string {

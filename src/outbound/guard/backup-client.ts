@@ -256,7 +256,7 @@ function manifestOf(value: Fields): ManifestPage {
   });
   const left_out = list(value, 'left_out').map((one) => {
     const [path, why] = Array.isArray(one) ? (one as unknown[]) : [];
-    return { path: String(path).slice(0, 4_096), why: String(why).slice(0, 40) };
+    return { path: word(path, 'left_out', 4_096), why: word(why, 'left_out', 40) };
   });
   const { next } = value;
   if (next !== null && typeof next !== 'string') throw wrong('next');
@@ -360,6 +360,12 @@ function text(from: Fields, name: string, most: number): string {
   const value = from[name];
   if (typeof value !== 'string' || value.length > most) throw wrong(name);
   return value;
+}
+
+/** A text, or a number: PHP makes one of a name of digits. Nothing else, as an object may have a `toString` that is no function. */
+function word(value: unknown, name: string, most: number): string {
+  if (typeof value !== 'string' && typeof value !== 'number') throw wrong(name);
+  return String(value).slice(0, most);
 }
 
 function number(from: Fields, name: string): number {
