@@ -20,6 +20,8 @@ if ( ! class_exists( 'Sitefleet_Guard', false ) ) :
 defined( 'SITEFLEET_GUARD_LOGIN' ) || define( 'SITEFLEET_GUARD_LOGIN', false );
 // The installer writes its own time here, in unix seconds: what was signed before is not accepted again.
 defined( 'SITEFLEET_GUARD_SINCE' ) || define( 'SITEFLEET_GUARD_SINCE', 0 );
+// The installer writes a digest of the addresses here that the database had: a copy of the site, which has others, does not pass for it.
+defined( 'SITEFLEET_GUARD_ADDRESS' ) || define( 'SITEFLEET_GUARD_ADDRESS', '' );
 
 /** A refused request: a code for programs, a message for people. */
 class Sitefleet_Refusal extends Exception {
@@ -374,8 +376,16 @@ class Sitefleet_Guard {
 	/** The addresses of the site, and those that it had when what is watched was armed: an update may have changed them. */
 	private function sites(): array {
 		$now = array( self::site_name( (string) get_option( 'home' ) ), self::site_name( (string) get_option( 'siteurl' ) ) );
+		if ( ! is_multisite() && '' !== SITEFLEET_GUARD_ADDRESS ) {
+			$stored = self::stored( array( 'home', 'siteurl' ) );
+			// Some wp-config.php take the address from the request: it proves nothing where the database has another than when the guard came.
+			if ( SITEFLEET_GUARD_ADDRESS !== self::address_digest( $stored ) ) $now = array_intersect( $now, array_map( array( self::class, 'site_name' ), $stored ) );
+		}
 		return array_values( array_unique( array_merge( $now, ...array_values( array_column( $this->remembered(), 'sites' ) ) ) ) );
 	}
+
+	/** Of the addresses as the database has them; the installer makes it, too. */
+	private static function address_digest( array $stored ): string { return hash( 'sha256', ( $stored['home'] ?? '' ) . "\n" . ( $stored['siteurl'] ?? '' ) ); }
 
 	/** Executes a request with a valid signature and returns the response. */
 	public function handle( string $verdict, string $body, string $nonce ): array {
@@ -905,13 +915,16 @@ class Sitefleet_Guard {
 		return $found;
 	}
 
-	/** What was remembered for items that are, or were, armed, and has not expired: snapshot => until, sites. */
+	/**
+	 * What was remembered for items that are, or were, armed, and has not expired: snapshot => until, sites; where the site asks whether it is
+	 * alive, and the path of its front page, as the signed request had them: some wp-config.php take the address from the request, and a visitor's may name any.
+	 */
 	private function remembered(): array { return array_filter( $this->get_json( 'before' ), fn( $one ) => $one['until'] >= time() ); }
 
 	/** Keeps what an update of an item may change and `mend` restores; without it the item itself can still be restored. */
 	private function remember( string $id, int $until ): void {
 		$this->quietly( fn() => is_multisite() || $this->put_json( "before-$id", array( 'hidden' => self::hide( (string) wp_json_encode( $this->keepsake() ) ) ) ) );
-		$this->put_json( 'before', array( $id => array( 'until' => $until, 'sites' => $this->sites() ) ) + $this->remembered() );
+		$this->put_json( 'before', array( $id => array( 'until' => $until, 'sites' => $this->sites(), 'ask' => site_url( 'wp-admin/admin-ajax.php' ), 'front' => self::front_path() ) ) + $this->remembered() );
 		$this->quietly( fn() => is_multisite() || $this->put_json( 'outer', array( 'files' => $this->outer_stats() ) ) );
 	}
 
@@ -1036,18 +1049,19 @@ class Sitefleet_Guard {
 		$now  = $this->outer_stats();
 		$news = array_keys( array_diff_assoc( $now, $known ) + array_diff_key( $known, $now ) );
 		$all  = array_reverse( $this->armed() );
-		if ( ! $news || ! $all ) return;
+		$ask  = $this->remembered()[ $all[0]['snapshot'] ?? '' ]['ask'] ?? null;
+		if ( ! $news || null === $ask ) return;
 		ignore_user_abort( true );
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
 		// Once for each change. Busy: the next request asks.
 		$this->locked( fn() => $this->put_json( 'outer', array( 'files' => $now ) ), 0.0 );
-		if ( ! self::next_dies() ) return;
+		if ( ! self::next_dies( $ask ) ) return;
 		sleep( 1 );
-		if ( self::next_dies() ) $this->locked( fn() => $this->revive( array_map( 'strval', $news ), $all[0] ), 5.0 );
+		if ( self::next_dies( $ask ) ) $this->locked( fn() => $this->revive( array_map( 'strval', $news ), $all[0], $ask ), 5.0 );
 	}
 
 	/** Puts files back that end every request, and the item that was updated last; changes nothing if that does not help. */
-	private function revive( array $names, array $armed ): void {
+	private function revive( array $names, array $armed, string $ask ): void {
 		$kept   = json_decode( self::show( $this->get_json( "before-{$armed['snapshot']}" )['hidden'] ?? '' ), true )['files'] ?? null;
 		$paths  = $this->outer_files();
 		$broken = array();
@@ -1058,7 +1072,7 @@ class Sitefleet_Guard {
 			if ( false !== $text && $this->mend_file( $name, $kept ) ) $broken[ $name ] = null === $text ? null : array( 'text' => base64_encode( $text ), 'mode' => $mode );
 		}
 		if ( ! $broken ) return;
-		$alive = self::lives( self::ask_alive() );
+		$alive = self::lives( self::ask_alive( $ask ) );
 		if ( ! $alive ) foreach ( array_keys( $broken ) as $name ) $this->mend_file( $name, array_filter( $broken ) );
 		$this->put_json( 'outer', array( 'files' => $this->outer_stats() ) );
 		if ( ! $alive ) return;
@@ -1082,16 +1096,21 @@ class Sitefleet_Guard {
 	}
 
 	/** admin-ajax.php is in no cache, and the guard answers before it does anything. Not wp-cron.php: PHP-FPM answers 200 there, whatever follows. */
-	private static function ask_alive() {
+	private static function ask_alive( string $ask ) {
 		$headers = array( 'X-Sitefleet-Alive' => self::word( 'ask' ), 'Cache-Control' => 'no-cache' );
 		if ( isset( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] ) ) $headers['Authorization'] = 'Basic ' . base64_encode( wp_unslash( "{$_SERVER['PHP_AUTH_USER']}:{$_SERVER['PHP_AUTH_PW']}" ) );
 		$verify = apply_filters( 'https_local_ssl_verify', false );
-		return wp_remote_post( site_url( 'wp-admin/admin-ajax.php' ), array( 'timeout' => 10, 'redirection' => 0, 'sslverify' => $verify, 'headers' => $headers ) );
+		// WordPress may be told to ask no one but itself, and a visitor may have named another address as its own.
+		$here = fn() => $ask;
+		add_filter( 'pre_option_siteurl', $here );
+		$answer = wp_remote_post( $ask, array( 'timeout' => 10, 'redirection' => 0, 'sslverify' => $verify, 'headers' => $headers ) );
+		remove_filter( 'pre_option_siteurl', $here );
+		return $answer;
 	}
 
 	/** Only what PHP itself says when it dies: a server that cannot reach itself knows nothing. */
-	private static function next_dies(): bool {
-		$answer = self::ask_alive();
+	private static function next_dies( string $ask ): bool {
+		$answer = self::ask_alive( $ask );
 		if ( is_wp_error( $answer ) || self::lives( $answer ) ) return false;
 		return 500 === wp_remote_retrieve_response_code( $answer ) || preg_match( '/(Fatal|Parse) error(<\/b>)?:/', wp_remote_retrieve_body( $answer ) );
 	}
@@ -1747,7 +1766,7 @@ class Sitefleet_Guard {
 		}
 		// A visitor may have provoked it, in any version. Sitefleet repeats it by a request of its own, unless it has not come in time and the whole site is down.
 		$alone = ( $armed['alive'] ?? 0 ) <= $changed && $changed + ( $armed['patience'] ?? 0 ) <= time();
-		return $ours || ( $alone && self::is_plain( $_SERVER ) ) ? null : 'visitor';
+		return $ours || ( $alone && self::is_plain( $_SERVER, $this->remembered()[ $armed['snapshot'] ]['front'] ?? self::front_path() ) ) ? null : 'visitor';
 	}
 
 	/** When an item last changed, in unix seconds. */
@@ -1758,10 +1777,12 @@ class Sitefleet_Guard {
 	}
 
 	/** A request for the front page with nothing in it that a visitor could choose but headers. */
-	private static function is_plain( array $server ): bool {
-		$home = '/' . trim( (string) parse_url( (string) get_option( 'home' ), PHP_URL_PATH ), '/' );
-		return 'GET' === ( $server['REQUEST_METHOD'] ?? '' ) && ! $_COOKIE && rtrim( (string) ( $server['REQUEST_URI'] ?? '' ), '/' ) === rtrim( $home, '/' );
+	private static function is_plain( array $server, string $front ): bool {
+		return 'GET' === ( $server['REQUEST_METHOD'] ?? '' ) && ! $_COOKIE && rtrim( (string) ( $server['REQUEST_URI'] ?? '' ), '/' ) === $front;
 	}
+
+	/** Of the front page, without a slash at its end. */
+	private static function front_path(): string { return rtrim( '/' . trim( (string) parse_url( (string) get_option( 'home' ), PHP_URL_PATH ), '/' ), '/' ); }
 
 	/** Records for armed items that a complete request has passed since they last changed, so the site is not down. */
 	private function note_life( float $began ): void {

@@ -35,6 +35,16 @@ elseif ( ! is_dir( $folder ) && ! @mkdir( $folder, 0755, true ) ) $said = 'not_w
 else $said = 'next';`;
 const FORGET = `if ( function_exists( 'opcache_invalidate' ) ) @opcache_invalidate( $file, true );`;
 
+/**
+ * Notes the addresses that the database has, whatever `wp-config.php` says: a copy of the site, whose database has others, does not pass for
+ * it. As a digest, which no search and replace of the copy's address finds.
+ */
+const ADDRESS = `$rows = (array) $GLOBALS['wpdb']->get_results( "SELECT option_name, option_value FROM {$GLOBALS['wpdb']->options} WHERE option_name IN ( 'home', 'siteurl' )", ARRAY_N );
+$rows = array_column( $rows, 1, 0 );
+$address = hash( 'sha256', ( $rows['home'] ?? '' ) . "\\n" . ( $rows['siteurl'] ?? '' ) );
+$setting = "define( 'SITEFLEET_GUARD_ADDRESS', '";
+$text = str_replace( $setting . "' )", $setting . $address . "' )", (string) @file_get_contents( $part ) );`;
+
 /** Bytes of the plugin per part: encoded twice it stays under 16 KB. */
 const PART_BYTES = 9_000;
 
@@ -59,8 +69,11 @@ ${SAY}`;
     ...parts,
     `${part}
 if ( @hash_file( 'sha256', $part ) !== '${digest}' ) { @unlink( $part ); $said = 'damaged'; }
-elseif ( ! @rename( $part, $file ) ) { @unlink( $part ); $said = 'not_writable'; }
-else { @chmod( $file, 0644 ); ${FORGET} ${TRUST} $said = 'done'; }
+else {
+  ${ADDRESS}
+  if ( @file_put_contents( $part, $text ) !== strlen( $text ) || ! @rename( $part, $file ) ) { @unlink( $part ); $said = 'not_writable'; }
+  else { @chmod( $file, 0644 ); ${FORGET} ${TRUST} $said = 'done'; }
+}
 ${SAY}`,
   ];
 }
