@@ -1,10 +1,12 @@
 /** What the checks from outside find after an update, on simulated sites, and what they must not take for harm. */
 
-import { createServer } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createServer, type IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PageChange, PageVisit } from '../../src/demo/faults.js';
 import { BEFORE_SANDBOXES, putGuard } from '../../src/demo/guard/state.js';
 import type { PluginState } from '../../src/demo/state.js';
+import { isBelow, isOwnPlace } from '../../src/domain/updates/safe/looked-pages.js';
 import type { Answer } from '../support/harness.js';
 import { listenLocally } from '../support/local-server.js';
 import { type SafetyApp, safetyApp } from './safety-app.js';
@@ -884,5 +886,55 @@ describe('what only the server of a site may have', () => {
     expect(answer).toMatchObject({ errors: [] });
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.filter((header) => header !== undefined)).toEqual([]);
+  });
+
+  it('stays below its own address: no other site of the host that it redirects to gets the marks of our looks', async () => {
+    app = await safetyApp({ sites: 2 });
+    const [site, other] = [app.site(0), app.site(1)];
+    const marks: Record<string, string[]> = { own: [], other: [] };
+    const note = (message: unknown) => {
+      const { url = '', headers } = (message as { request: IncomingMessage }).request;
+      const mark = headers['x-sitefleet-look'];
+      if (typeof mark !== 'string') return;
+      if (url.startsWith(new URL(other.url).pathname)) marks.other?.push(url);
+      if (url.startsWith(new URL(site.url).pathname)) marks.own?.push(url);
+    };
+    subscribe('http.server.request.start', note);
+    try {
+      const away: PageChange = (made, visit) =>
+        front(visit) ? { ...made, status: 302, headers: { ...made.headers, location: other.url } } : made;
+      expect((await updated((made) => made, away)).answer).toMatchObject({ errors: [] });
+    } finally {
+      unsubscribe('http.server.request.start', note);
+    }
+    expect(marks.own?.length).toBeGreaterThan(0);
+    expect(marks.other).toEqual([]);
+  });
+
+  it.each([
+    ['https://uni.example/~alice/', 'https://uni.example/~alice/a?b=1', true],
+    ['https://uni.example/~alice/', 'https://uni.example/~bob/', false],
+    ['https://uni.example/~alice/', 'https://uni.example/~alice/../~bob/', false],
+    ['https://uni.example/~alice/', 'https://uni.example/~alice/..%2f~bob/', false],
+    ['https://uni.example/~alice/', 'https://uni.example/~alice/..%5C~bob/', false],
+    ['https://uni.example/~alice/', 'https://uni.example/~alice/..%252f~bob/', false],
+    ['https://uni.example/~alice/', 'https://www.uni.example/~alice/', false],
+    ['https://uni.example/~alice/', 'https://uni.example:8443/~alice/', false],
+    ['https://uni.example/', 'http://uni.example/', false],
+    ['http://uni.example/', 'https://uni.example/', true],
+  ])('of %s goes to %s: %s', (from, to, goes) => {
+    expect(isOwnPlace(from, new URL(to))).toBe(goes);
+  });
+
+  it.each(['..%2f~bob/', 'a/..%5c..%5C~bob/', '..%252F~bob/', '..%25255c~bob/', '../~bob/', '..\\~bob/'])(
+    'is not sent along a link to %s, which some servers read as another site',
+    async (path) => {
+      expect(isBelow(path)).toBe(false);
+      await app.fail('safe-update-site', { ...one, paths: [path], dry_run: true });
+    },
+  );
+
+  it('is sent along links with escaped letters, and slashes in what is asked for', () => {
+    for (const path of ['caf%c3%a9/', '?rest_route=%2Fwp%2Fv2', 'a/?s=%2F']) expect(isBelow(path)).toBe(true);
   });
 });

@@ -99,10 +99,14 @@ const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
 /** What URL parsers drop, wherever it stands or at the beginning: behind it, a path may begin with a scheme. */
 const DROPPED = /\p{Cc}|^ /u;
 
+/** A slash or backslash in an escaped form: servers that read it as one may find the folder of another site behind `..%2f`. */
+const HIDDEN_SLASH = /^[^?#]*%(?:25)*(?:2f|5c)/i;
+
 /** Whether a path leads to a page below the address of any site: our look there carries the site's own login. */
 export function isBelow(path: string): boolean {
   const base = 'https://example.com/folder/';
   const scheme = /^[a-z][a-z\d+.-]*:/i;
+  if (HIDDEN_SLASH.test(path)) return false;
   return !DROPPED.test(path) && !scheme.test(path) && parseUrl(path, base)?.href.startsWith(base) === true;
 }
 
@@ -125,4 +129,14 @@ export function listedAs({ kind, path }: LookedPage): string {
   const place = siteWord(`/${path}`);
   if (short === undefined) return place;
   return kind === 'page' || ARTICLES.includes(kind) ? `${short} (${place})` : short;
+}
+
+/**
+ * Whether an address is below that of a site, on the same server: others may have the rest of a host, its other ports, or
+ * the name with `www.`.
+ */
+export function isOwnPlace(siteUrl: string, to: URL): boolean {
+  const site = new URL(siteUrl);
+  const below = to.pathname.startsWith(site.pathname) && !HIDDEN_SLASH.test(to.pathname);
+  return below && to.host === site.host && !(site.protocol === 'https:' && to.protocol === 'http:');
 }

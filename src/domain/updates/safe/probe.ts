@@ -17,7 +17,7 @@ import {
   TRIED,
 } from './compare-health.js';
 import { isFailure } from './failure-rates.js';
-import { FRONT, isInside, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
+import { FRONT, isInside, isOwnPlace, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 import { withoutWithdrawn } from './withdrawn-pages.js';
 
@@ -297,7 +297,8 @@ async function visit(
     const made = await ctx.child.page(requireConnection(target), address.href, {
       signal: ctx.signal,
       ...options,
-      headers: { cookie: UNCACHED, ...browser, ...(isOwnServer(target.site.url, address) ? options.headers : {}) },
+      // Who sees the mark of our looks can pass for us for some minutes, and without TLS anyone may read it.
+      headers: { cookie: UNCACHED, ...browser, ...(isOwnPlace(target.site.url, address) ? options.headers : {}) },
     });
     const facts = factsOf(made, address.href);
     const next = hop < REDIRECTS && made.status >= 300 && made.status < 400 ? sameHost(made.location, address) : null;
@@ -314,15 +315,6 @@ function sameHost(location: string, from: URL): URL | null {
   if (!/^https?:$/.test(to.protocol) || bareHost(to.hostname) !== bareHost(from.hostname)) return null;
   if (!to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));
   return to;
-}
-
-/**
- * Whether our looks may be marked there. Who sees the mark can pass for us for some minutes: another port of the host may be
- * another's, and without TLS anyone may read it.
- */
-function isOwnServer(siteUrl: string, to: URL): boolean {
-  const site = new URL(siteUrl);
-  return to.port === site.port && !(site.protocol === 'https:' && to.protocol === 'http:');
 }
 
 /** Adds a parameter that no cache knows: a cached page would hide that the site is broken. */
