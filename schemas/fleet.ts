@@ -8,7 +8,15 @@ import { clientDetails, clientEmail, clientNameInput } from './client.js';
 import { lineText, plainText, token } from './common.js';
 import { newCost } from './cost.js';
 import { email, SITE_EMAILS } from './email.js';
-import { interval, MONITOR_METHODS, MONITOR_TYPES, monitorKeyword, statusCodes, timeout } from './monitoring.js';
+import {
+  interval,
+  MONITOR_METHODS,
+  MONITOR_TYPES,
+  MOST_RETRIES,
+  monitorKeyword,
+  statusCodes,
+  timeout,
+} from './monitoring.js';
 import { siteName } from './site.js';
 import { tagColorInput, tagNameInput } from './tag.js';
 import { z } from './zod.js';
@@ -31,7 +39,7 @@ export const fleetMonitor = once(() =>
     active: z.boolean().nullable(),
     interval: interval().nullable(),
     timeout: timeout().nullable(),
-    maxretries: z.number().int().min(0).max(1).nullable(),
+    maxretries: z.number().int().min(0).max(MOST_RETRIES).nullable(),
     type: z.enum(MONITOR_TYPES).nullable(),
     method: z.enum(MONITOR_METHODS).nullable(),
     expected_status: statusCodes().nullable(),

@@ -152,7 +152,7 @@ export const MONITORING = {
   svc_uptime_monitoring_down_confirmation_check: field(
     retries,
     1,
-    'Failed checks, a minute apart, before a site counts as down: 0 to 10; true = 1.',
+    'Failed checks, 20 seconds apart, before a site counts as down: 0 to 10; true = 1.',
   ),
   svc_uptime_monitoring_keyword: field(monitorKeyword, '', 'Word to find with the keyword type.'),
   svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not report poor site health.'),

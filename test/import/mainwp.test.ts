@@ -121,6 +121,7 @@ beforeAll(async () => {
     {
       ...monitor,
       monitor_id: 3,
+      maxretries: 12,
       wpid: 2,
       active: -1,
       type: 'useglobal',
@@ -312,11 +313,13 @@ describe('from a MainWP Dashboard', needs('php'), () => {
     expect(site.notes).toBe("Call Eva O'Hara first\nTuesdays, C:\\new");
     expect(site.last_sync).not.toBeNull();
     expect(report.warnings).toEqual([
-      `${url(0)}: its monitor checks 2 times again before the site counts as down; here it is 1, after 20 seconds.`,
       expect.stringMatching(/: its automatic updates are on over there, and on here\. They begin once/),
       `${url(0)}: 1 monitors of sub-pages are not imported.`,
       `${url(0)}: all translation updates are ignored there; Sitefleet has no such setting.`,
+      `${url(1)}: its monitor checks 12 times again before the site counts as down; here it is at most 10 times.`,
     ]);
+    for (const [at, maxretries] of [2, 10].entries())
+      expect(await call('list-monitors', { site_id_or_domain: url(at) })).toMatchObject({ settings: { maxretries } });
     const second = await call('get-site', { site_id_or_domain: url(2) });
     expect(second).toMatchObject({ name: String.raw`C:\new\site`, status: 'disconnected' });
     expect((await call('get-site', { site_id_or_domain: url(4) })).status).toBe('suspended');

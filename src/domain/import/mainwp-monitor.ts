@@ -1,6 +1,7 @@
 /** Converts uptime monitors of a MainWP Dashboard. Pure. */
 
 import { type FleetMonitor, fleetMonitor } from '../../../schemas/fleet.js';
+import { MOST_RETRIES } from '../../../schemas/monitoring.js';
 import { numberFrom, textFrom } from './record.js';
 
 /** A row of the monitors table, or the global settings, as PHP wrote them. */
@@ -71,14 +72,11 @@ function retriesOf(rows: readonly MainwpMonitor[], global: MainwpMonitor): numbe
 /** What of a monitor has no counterpart here, as sentences. */
 export function lostOfMonitor(rows: readonly MainwpMonitor[], global: MainwpMonitor): string[] {
   const retries = retriesOf(rows, global);
-  if (retries === null || retries <= MAX_RETRIES) return [];
+  if (retries === null || retries <= MOST_RETRIES) return [];
   return [
-    `its monitor checks ${retries} times again before the site counts as down; here it is ${MAX_RETRIES}, after 20 seconds.`,
+    `its monitor checks ${retries} times again before the site counts as down; here it is at most ${MOST_RETRIES} times.`,
   ];
 }
-
-/** Here a failed check is confirmed once. */
-const MAX_RETRIES = 1;
 
 /** Monitors of subpages. */
 export function subMonitors(rows: readonly MainwpMonitor[]): number {
@@ -88,6 +86,6 @@ export function subMonitors(rows: readonly MainwpMonitor[]): number {
 function converted(field: string, value: unknown): unknown {
   if (value === null) return null;
   if (field === 'active') return numberFrom(value) === 1;
-  if (field === 'maxretries') return Math.min(MAX_RETRIES, numberFrom(value));
+  if (field === 'maxretries') return Math.min(MOST_RETRIES, numberFrom(value));
   return value;
 }

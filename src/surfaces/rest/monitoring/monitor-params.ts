@@ -60,7 +60,7 @@ const ABOUT = {
   active: 'Monitor the site: 1 or 0.',
   interval: 'Between checks: 1m, 5m, 10m, 15m, 30m, 45m, 1h … 24h, or minutes.',
   timeout: 'Seconds a check may take, or a label such as 60s or 2min; 0 = no separate limit.',
-  maxretries: 'Failed checks, a minute apart, before the site counts as down.',
+  maxretries: 'Failed checks, 20 seconds apart, before the site counts as down.',
   type: 'http: the status; ping: only the headers; keyword: a word in the page.',
   method: 'HTTP method; the keyword type uses get instead of head.',
   expected_status: 'HTTP codes that count as up, comma-separated or an array.',
