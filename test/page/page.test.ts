@@ -6,7 +6,7 @@
 import { createServer } from 'node:http';
 import type { Page, Request } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { putGuard } from '../../src/demo/guard/state.js';
+import { putGuard, removeGuard } from '../../src/demo/guard/state.js';
 import { runToolJobs } from '../../src/domain/connection/tool-jobs.js';
 import { changeSettings } from '../../src/domain/policies/of-settings.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
@@ -390,6 +390,30 @@ describe('the page', needs('chromium'), () => {
     // The site itself was called, in a separate tab.
     const site = new URL(app.fleet.site(3).url).origin;
     expect(served.complaints.splice(0).filter((one) => !one.startsWith(site))).toEqual([]);
+  });
+
+  it('offers to set up the guard for wp-admin where a site has none, seen before or not', async () => {
+    const page = await served.open();
+    for (const [seen, button] of [
+      [false, 'Open wp-admin'],
+      [true, 'Set up one-click wp-admin'],
+    ] as const) {
+      removeGuard(app.fleet.site(1));
+      await app.db.run('DELETE FROM site_guard WHERE site_id = 2');
+      if (seen) await app.call('get-site-guard', { site_id_or_domain: 2 });
+      await visit(page, '/sites/3', 'Overview');
+      await visit(page, '/sites/2', 'Overview');
+      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Set up and open' }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    putGuard(app.fleet.site(1));
+    await app.call('get-site-guard', { site_id_or_domain: 2 });
+    await page.context().close();
+    // The refusal that told it.
+    expect(served.complaints.splice(0).filter((one) => !one.includes('admin-login') && !one.includes('409'))).toEqual(
+      [],
+    );
   });
 
   it('shows a login that may only look no button that changes something', async () => {

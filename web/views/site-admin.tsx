@@ -17,8 +17,9 @@ import { useStory } from './site-guard.js';
 export function OpenAdmin({ site }: { site: SiteRecord }) {
   const [refused, setRefused] = useState<ApiError | null>(null);
   const [asking, setAsking] = useState(false);
-  // As last seen; before that is loaded, the button is what it is where all is set up.
-  const ready = useStory(site.id).data?.guard.login_allowed !== false;
+  // As last seen; before that is loaded, and of a site never asked for its guard, the button is what it is where all is set up.
+  const guard = useStory(site.id).data?.guard;
+  const ready = guard?.login_allowed !== false && guard?.installed !== false;
   const loginPage = t.safeUrl(`${site.url.replace(/\/?$/, '/')}wp-login.php`);
   /** @param setUp consent to install the guard for it */
   const open = async (setUp: boolean) => {
@@ -39,7 +40,9 @@ export function OpenAdmin({ site }: { site: SiteRecord }) {
     } catch (error) {
       tab?.close();
       if (!(error instanceof ApiError)) throw error;
-      setRefused(error);
+      // Of a guard that nobody has asked for, the refusal is the first that is known.
+      if (!setUp && guard?.installed === null && error.code === 'svc_guard_refused') setAsking(true);
+      else setRefused(error);
     }
     if (!setUp) return;
     setAsking(false);
