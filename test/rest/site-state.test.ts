@@ -34,6 +34,9 @@ describe('a visit of the front page', () => {
     ['a maintenance page', { maintenance: true }, false, 503],
     ['a page to log in', { httpAuth: { user: 'u', pass: 'p' } }, false, 401],
     ['a redirect elsewhere', { redirect: { to: 'https://elsewhere.example/', status: 302 } }, true, 302],
+    ['a redirect to itself', { redirect: { to: './', status: 301 } }, false, 301],
+    ['a redirect to nowhere', { redirect: { to: '', status: 302 } }, false, 302],
+    ['an answer that is no page', { redirect: { to: 'https://elsewhere.example/', status: 304 } }, false, 304],
   ])('that meets %s is a fact and forbids no call', async (_, faults, reachable, http_status) => {
     site.faults = faults;
     app.clock.move(60_000);
@@ -67,6 +70,21 @@ describe('a visit of the front page', () => {
     expect(site.requests - before).toBe(2);
     const { data } = (await app.rest('GET /sites/1')).body;
     expect(data).toMatchObject({ last_check: { ...outcome, checked_at: '2026-11-20T12:01:00Z' }, http_code: 200 });
+  });
+
+  it('says on every way in that a front page redirects without end, as the monitor does', async () => {
+    site.faults = { redirect: { to: './', status: 301 } };
+    const reason = 'The front page redirects more than 8 times.';
+    expect(await app.call('check-site', ONE)).toMatchObject({ reachable: false, reason });
+    const { results } = await app.call('check-sites', { site_ids_or_domains: [1] });
+    expect(results).toMatchObject([{ reachable: false, reason }]);
+    expect((await app.rest('POST /sites/1/check')).body.data).toMatchObject({ reachable: false });
+    expect((await app.rest('PATCH /sites/check', { body: { include: [1] } })).body.data).toMatchObject({
+      1: { reachable: false },
+    });
+    await app.rest('PUT /monitors/1/settings', { body: { active: 1 } });
+    const { data } = (await app.rest('POST /monitors/1/check')).body;
+    expect(data).toMatchObject({ uptime_status: 'down', msg: expect.stringContaining('redirects more than 8 times.') });
   });
 
   it('knows the maintenance page of a site in another language', async () => {

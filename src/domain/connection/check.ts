@@ -1,6 +1,7 @@
 /** Checks whether the public site responds: one visit, as a browser would make it (operations §5.12). */
 
-import type { VisitOptions } from '../../outbound/child/port.js';
+import type { Visit, VisitOptions } from '../../outbound/child/port.js';
+import { MOST_REDIRECTS } from '../../outbound/redirects.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { isLate, type LoadedSite } from '../sites/load.js';
@@ -16,20 +17,26 @@ export interface CheckResult {
   maintenance: boolean;
   /** It took the request, and did not answer in time. */
   late: boolean;
+  /** It redirects within the site without end. */
+  endless: boolean;
   /** Why it is not reachable, in one sentence; absent if it is. */
   reason?: string;
 }
 
 /** Why a front page is not reachable, by what was seen of it. */
-export function whyUnreachable({ http_status, maintenance, late }: Omit<CheckResult, 'reason'>): string {
+export function whyUnreachable({ http_status, maintenance, late, endless }: Omit<CheckResult, 'reason'>): string {
   if (maintenance) return "The front page shows WordPress' maintenance page.";
   if (http_status === 0) return `The front page did not answer${late ? ' in time' : ''}.`;
+  if (endless) return `The front page redirects more than ${MOST_REDIRECTS} times.`;
   return `The front page answered with HTTP ${http_status}.`;
 }
 
-/** Up: a normal response, or a redirect to another site. Redirects within the site were followed before. */
-function isUp(status: number): boolean {
-  return (status >= 200 && status <= 206) || (status >= 300 && status < 400);
+/**
+ * Up: a normal response, or a redirect to another site, whose state says nothing about this one. Redirects within the
+ * site were followed before.
+ */
+function isUp({ http_status, redirect }: Visit): boolean {
+  return (http_status >= 200 && http_status <= 206) || redirect === 'elsewhere';
 }
 
 /**
@@ -60,7 +67,7 @@ export async function checkSite(
     });
   }
   const { http_status, response_time_ms, maintenance } = visit;
-  const reachable = maintenance ? null : isUp(http_status);
+  const reachable = maintenance ? null : isUp(visit);
   await ctx.store.siteStatus.recordVisit(site.id, {
     reachable,
     http_status,
@@ -76,6 +83,7 @@ export async function checkSite(
     http_status,
     maintenance,
     late: isLate(visit.failure),
+    endless: visit.redirect === 'endless',
   };
   if (result.reachable) return result;
   // Without an answer, what happened on the network says more.

@@ -176,6 +176,8 @@ export interface Visit {
   response_time_ms: number;
   /** It is WordPress' maintenance page. */
   maintenance: boolean;
+  /** It ended at a redirect: one to another site, or one too many within this one. */
+  redirect?: 'elsewhere' | 'endless' | undefined;
   /** First bytes of the body as text. */
   body: string;
   /** Address that answered; '' if none did. */

@@ -3,6 +3,7 @@ import type { SecureContext } from 'node:tls';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Client } from 'undici';
 import { loginHeader } from '../http-login.js';
+import { MOST_REDIRECTS } from '../redirects.js';
 import { type Dialled, dial } from './dial.js';
 import { failureOf, StepFailure } from './failure.js';
 import { hostOf, type Names } from './names.js';
@@ -14,8 +15,6 @@ export interface HttpParts {
   userAgent: string;
 }
 
-/** Maximum redirects of one probe; browsers allow 20, genuine sites need two or three. */
-const MAX_REDIRECTS = 8;
 /** What cannot be compressed takes a little more. */
 const ROOM = 64 * 1024;
 /** Pieces of a body: each costs as much as some kilobytes. */
@@ -45,8 +44,8 @@ export async function probeHttp(parts: HttpParts, probe: HttpProbe, accept = '*/
       await hop(parts, { ...probe, accept, signal }, url, method, loginHeader(probe, first, url), answer);
       const next = redirection(answer, probe, url);
       if (next === null) break;
-      if (answer.redirects >= MAX_REDIRECTS)
-        throw new StepFailure('bad_answer', `${url.host} redirects more than ${MAX_REDIRECTS} times.`);
+      if (answer.redirects >= MOST_REDIRECTS)
+        throw new StepFailure('bad_answer', `${url.host} redirects more than ${MOST_REDIRECTS} times.`);
       method = methodAfter(answer.http_status, method);
       url = next;
       answer.redirects++;

@@ -315,6 +315,7 @@ async function visit(client: ChildClient, childCall: ChildCall): Promise<Visit> 
       http_status: status,
       response_time_ms: Math.round(answer.headersMs),
       maintenance: isMaintenancePage({ status, retryAfter, body }),
+      redirect: answer.redirect,
       body,
       ip: answer.address,
       failure: null,

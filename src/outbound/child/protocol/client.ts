@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseUrl } from '../../../../schemas/url.js';
 import type { SharedLimits } from '../../../runtime/cluster/limits.js';
 import { loginHeader } from '../../http-login.js';
+import { MOST_REDIRECTS } from '../../redirects.js';
 import type { ResolvedAddress } from '../../name-lookup.js';
 import { ChildFailure } from '../failure.js';
 import type { Pacer } from '../pacing/pacer.js';
@@ -52,7 +53,6 @@ const FORM_HEADERS = {
   'x-requested-with': 'XMLHttpRequest',
 };
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const MAX_REDIRECTS = 5;
 
 interface Trip {
   queued_ms: number;
@@ -111,9 +111,14 @@ export class ChildClient {
       for (let hops = 0; ; hops++) {
         const before = this.#parts.now() - trip.began;
         const answer = await this.#look(call, at, trip);
-        const next = hops < MAX_REDIRECTS ? nextWithin(answer, at, url) : null;
-        if (next === null) return { ...answer, headersMs: before + answer.headersMs };
-        at = next;
+        const next = targetOf(answer, at);
+        const within = next !== null && isWithin(next, url);
+        if (within && hops < MOST_REDIRECTS) {
+          at = next;
+          continue;
+        }
+        const redirect = within ? 'endless' : next === null ? undefined : 'elsewhere';
+        return { ...answer, redirect, headersMs: before + answer.headersMs };
       }
     });
   }
@@ -342,15 +347,18 @@ function isRefusedOutside({ status, body }: WireAnswer): boolean {
   return REFUSED.has(status) && /<(?:!doctype|html|head|body|h1|title)\b/i.test(body.toString('latin1', 0, 4_096));
 }
 
-/** The target of a redirect, if it is on the same site: the same host, with or without `www.`. */
-function nextWithin(answer: WireAnswer, at: URL, site: URL): URL | null {
+/** The target of a redirect on the web; null = it is none. */
+function targetOf(answer: WireAnswer, at: URL): URL | null {
   const next = REDIRECTS.has(answer.status) && answer.location !== '' ? parseUrl(answer.location, at.href) : null;
-  if (next === null) return null;
+  return next !== null && (next.protocol === 'https:' || next.protocol === 'http:') ? next : null;
+}
+
+/** Whether it is the same site: the same host, with or without `www.`. */
+function isWithin(next: URL, site: URL): boolean {
   const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
-  const web = next.protocol === 'https:' || next.protocol === 'http:';
   // A port that is not the scheme's default is another server.
   const samePort = next.port === site.port || (next.port === '' && next.protocol === 'https:');
-  return web && samePort && bare(next) === bare(site) ? next : null;
+  return samePort && bare(next) === bare(site);
 }
 
 /** Sites on one server share its limit, whatever their names; the order of a name's addresses is ignored. */

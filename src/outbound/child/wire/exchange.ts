@@ -46,6 +46,8 @@ export interface WireRequest {
 
 export interface WireAnswer {
   status: number;
+  /** Of a visit that ended at a redirect: it leads to another site, or back within this one without end. */
+  redirect?: 'elsewhere' | 'endless' | undefined;
   /** `Location` header, '' if absent. */
   location: string;
   /** `Retry-After` header, '' if absent. */
