@@ -494,6 +494,25 @@ describe('updating', () => {
     expect(Object.keys(site.plugin_upgrades)).not.toContain(killer);
   });
 
+  it.each(['', 'with more to update'])('says of one site that its update has broken it %s', async (how) => {
+    const { state, faults } = app.fleet.site(0);
+    const [killer = '', ...others] = slugs();
+    for (const plugin of state.plugins) if (others.includes(plugin.slug)) plugin.update = null;
+    const theme = state.themes[0];
+    for (const each of state.themes) each.update = null;
+    state.translations = [];
+    state.wpUpdate = null;
+    if (how !== '' && theme !== undefined) theme.update = { version: '99.1', requiresPhp: '', requiresWp: '' };
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    faults.killedBy = [killer];
+    const { status, body } = await app.rest('POST /updates/1/update');
+    expect([status, body.code]).toEqual([502, 'svc_update_broke_site']);
+    expect(body.message).toMatch(/99\.1 was installed, but the site has answered HTTP 500 since/);
+    expect(body.data.errors).toContainEqual(
+      expect.objectContaining({ slug: killer, code: 'svc_update_broke_site', site_id: 1 }),
+    );
+  });
+
   it('answers 504 with the job when the site is slow, and names it when asked again', async () => {
     const held = holdBack(app.fleet.site(0), /^upgrade/);
     const first = await runOutOfTime(app, held, app.rest('POST /updates/1/update/plugins'));
@@ -528,6 +547,14 @@ describe('updating', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'svc_rest_updates_site_error']);
     const typed = await app.rest('POST /updates/1/update/plugins');
     expect([typed.status, typed.body.code]).toEqual([409, 'svc_site_suspended']);
+    // It is suspended still when it is disconnected, too.
+    await app.rest('POST /sites/1/disconnect');
+    const both = await app.rest('POST /updates/1/update');
+    expect([both.status, both.body.code]).toEqual([409, 'svc_rest_updates_site_error']);
+    for (const call of ['GET /sites/1/security', 'POST /updates/1/update/plugins', 'GET /posts?websites=1']) {
+      const { status, body } = await app.rest(call);
+      expect([call, status, body.code ?? body.errors?.[0]?.code]).toEqual([call, status, 'svc_site_suspended']);
+    }
     const queued = await restApp({ sites: 2, config: { batch_threshold: 1 }, jobs: false });
     for (const i of [0, 1]) await queued.connect(i);
     const first = await queued.rest('POST /updates/update');

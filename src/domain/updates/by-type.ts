@@ -7,7 +7,7 @@ import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
 import { REQUIRED } from './backup-first.js';
 import type { About } from './checked.js';
-import { type Applied, type ApplyError, BROKE, UNSEEN } from './results.js';
+import { type Applied, type ApplyError, BROKE, mainError, UNSEEN } from './results.js';
 import { runMember } from './runs/call.js';
 import { type ChangeMembers, changeMembers } from './runs/can-roll-back.js';
 import { type UpdateAnswer, updateOne } from './updates.js';
@@ -92,10 +92,10 @@ function failure({ slug, code, message, new_version: version }: ApplyError): [st
 const OWN = [...UNSEEN, BROKE, REQUIRED] as const;
 
 function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[], outcome: object): ServiceError {
-  const [first] = errors;
-  const own = OWN.find((code) => code === first?.code);
+  const main = mainError(errors);
+  const own = OWN.find((code) => code === main?.code);
   const code = own ?? FAILURES[type];
-  return new ServiceError(code, first?.message ?? 'None of these slugs has an update on offer.', {
+  return new ServiceError(code, main?.message ?? 'None of these slugs has an update on offer.', {
     ...(own === BROKE || own === REQUIRED ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
     data: { site_id: site.id, ...outcome },
   });

@@ -84,6 +84,11 @@ export const UNSEEN = ['svc_site_offline', 'svc_still_running'] as const satisfi
 /** The code of an update after which the site is down. */
 export const BROKE = 'svc_update_broke_site' satisfies ErrorCode;
 
+/** The error that says most about a whole call: an update that broke the site, as the others follow from it. */
+export function mainError<E extends { code: string }>(errors: readonly E[]): E | undefined {
+  return errors.find(({ code }) => code === BROKE) ?? errors[0];
+}
+
 export function isUnseen(code: string): boolean {
   return UNSEEN.some((each) => each === code);
 }

@@ -27,6 +27,7 @@ import {
   type ApplyResult,
   BROKE,
   failed,
+  mainError,
   siteFields,
   TYPE_GROUPS,
   type TypeGroup,
@@ -349,9 +350,9 @@ const OWN_CODES = [
 ] as const;
 
 function updateFailed(errors: readonly ApplyError[], siteId: number, run: RunMember): ServiceError {
-  const [first] = errors;
-  const code = OWN_CODES.find((known) => known === first?.code) ?? 'svc_update_failed';
-  return new ServiceError(code, first?.message ?? 'The update failed.', {
+  const main = mainError(errors);
+  const code = OWN_CODES.find((known) => known === main?.code) ?? 'svc_update_failed';
+  return new ServiceError(code, main?.message ?? 'The update failed.', {
     ...(code === BROKE ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
     data: { site_id: siteId, ...runMember(run), errors },
   });

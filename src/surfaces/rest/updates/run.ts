@@ -7,6 +7,7 @@ import { REQUIRED } from '../../../domain/updates/backup-first.js';
 import { aboutOf } from '../../../domain/updates/checked.js';
 import { updateHandler } from '../../../domain/updates/handler.js';
 import type { UpdateParams } from '../../../domain/updates/params.js';
+import { BROKE, mainError } from '../../../domain/updates/results.js';
 import { RUN_ID, runMember, runUpdatesOn, unusedRun } from '../../../domain/updates/runs/call.js';
 import { type ErrorCode, ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
@@ -80,15 +81,19 @@ export async function runOn(
   };
 }
 
-/** Runs every matching update of one site. Throws `svc_site_offline` or `svc_backup_required` if that is why none was applied (REST §2.3). */
+/**
+ * Runs every matching update of one site. Throws `svc_update_broke_site`, `svc_site_offline` or `svc_backup_required` if
+ * that is why none was applied (REST §2.3).
+ */
 export async function runOnOneSite(ctx: Ctx, site: SiteRow, narrowing?: Narrowing): Promise<RouteAnswer> {
   const answer = await runOn(ctx, selectionOf([site]), [], narrowing);
   const { data, errors = [] } = answer;
-  const [first] = errors as ItemError[];
-  const whole = first?.code === 'svc_site_offline' || (first?.code === REQUIRED && first.slug === undefined);
-  if (first === undefined || !whole || (data as unknown[]).length > 0) return answer;
-  throw new ServiceError(first.code as ErrorCode, first.message, {
-    ...(first.code !== REQUIRED && { advice: 'data.errors has the reason for each update.' }),
+  const main = mainError(errors as ItemError[]);
+  const whole =
+    main?.code === 'svc_site_offline' || main?.code === BROKE || (main?.code === REQUIRED && main.slug === undefined);
+  if (main === undefined || !whole || (data as unknown[]).length > 0) return answer;
+  throw new ServiceError(main.code as ErrorCode, main.message, {
+    ...(main.code !== REQUIRED && { advice: 'data.errors has the reason for each update.' }),
     data: { site_id: site.id, ...runMember({ run_id: answer.run_id as string | undefined }), errors },
   });
 }
