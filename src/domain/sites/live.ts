@@ -9,8 +9,9 @@ import { type LoadedSite, siteCallError } from './load.js';
  * the call names it, and skipped if the call covers the whole fleet.
  */
 export function requireLive({ site }: LoadedSite, named = true): void {
-  if (site.status === 'connected' || (named && site.status === 'disconnected' && site.disconnected === 0)) return;
-  const suspended = site.status === 'suspended';
+  const suspended = site.suspended === 1;
+  const tried = site.status === 'connected' || (named && site.status === 'disconnected' && site.disconnected === 0);
+  if (tried && !suspended) return;
   throw suspended
     ? new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
         advice: 'Lift the suspension first.',

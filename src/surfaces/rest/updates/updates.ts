@@ -196,7 +196,8 @@ export const updates: readonly Route[] = [
     returns: updateRunShape,
     async answer(ctx, site, filters) {
       const narrowing = await narrowingOf(ctx, filters);
-      if (site.status === 'suspended') throw suspended(site);
+      // The status of a site that was disconnected since says so instead.
+      if ((await loadRecord(ctx, site.id)).suspended === 1) throw suspended(site);
       requireWritable(await loadLiveSite(ctx, site));
       const running = await runningUpdates(ctx, [site]);
       return running === undefined ? runOnOneSite(ctx, site, narrowing) : alreadyRunning(ctx, running);
