@@ -19,29 +19,39 @@ const BEATS = 4;
 /** A job without a pause is released after this long, so that other due jobs need not wait for its end. */
 const TURN_MS = 15_000;
 
+/** A job none of whose sites has ended for this long only waits for them. */
+const WAITS_AFTER_MS = 2_000;
+
+/** What others may do meanwhile. */
+export interface TurnEvents {
+  /** A job was claimed. */
+  claimed(): void;
+  /** It only waits for its sites. */
+  waits(): void;
+}
+
 /**
  * Claims one due job and runs its next chunk; without a pause between chunks, also the following ones, for one turn.
  * False if nothing was due.
  * @param handlerOf the table of job handlers
- * @param claimed called once a job was claimed
  */
 export async function runNextChunk(
   ctx: Ctx,
   handlerOf: HandlerOf,
   owner: string,
   leaseMs = LEASE_MS,
-  claimed: () => void = () => undefined,
+  on?: TurnEvents,
 ): Promise<boolean> {
   const now = ctx.clock.now();
   const job = await ctx.store.jobs.claim(owner, now, leaseMs, now - ctx.clock.steps(leaseMs).forward);
   if (job === undefined) return false;
-  claimed();
+  on?.claimed();
   const lost = new AbortController();
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
     const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
     const own = { events, run_id: job.run_id, signal: AbortSignal.any([ctx.signal, lost.signal]) };
-    await runChunks({ ...ctx, ...own }, handlerOf, job);
+    await runChunks({ ...ctx, ...own }, handlerOf, job, on?.waits);
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();
@@ -66,7 +76,7 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
  * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are
  * still running: as soon as fewer of the job's sites are running than calls are allowed at once.
  */
-async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow): Promise<void> {
+async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits = () => {}): Promise<void> {
   const handler = handlerOf(job.type);
   const params = JSON.parse(job.params) as object;
   const { clock, store } = ctx;
@@ -76,11 +86,17 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow): Promise<v
   const goesOn = () => job.delay_ms === 0 && !failures.length && !ctx.signal.aborted && clock.elapsed() < turnEnds;
   const under = new Set<Promise<void>>();
   let siteEnded = () => {};
+  let watch = () => {};
+  const watchSites = () => {
+    watch();
+    watch = under.size === 0 ? () => {} : clock.after(WAITS_AFTER_MS, waits);
+  };
   const begin = (entry: ChunkSite, site: LoadedSite | undefined) => {
     const work = runAndStore(ctx, job, handler, params, entry, site)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => {
         under.delete(work);
+        watchSites();
         siteEnded();
       });
     under.add(work);
@@ -96,6 +112,7 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow): Promise<v
         entries.map((entry) => entry.site_id),
       );
       for (const entry of entries) begin(entry, sites.get(entry.site_id));
+      watchSites();
       while (under.size >= atOnce && goesOn()) {
         await new Promise<void>((resolve) => {
           siteEnded = resolve;

@@ -1,16 +1,22 @@
 /**
  * The job runner: works through queued jobs for as long as the process lives, a few jobs at once, each under its own
- * lease.
+ * lease. A job that only waits for its sites does not keep others from their turn.
  */
 
 import { isProcessGone, type ProcessLocation } from '../../runtime/cluster/process-id.js';
 import { asServiceError } from '../../runtime/errors.js';
 import type { ClockWork } from '../clock-steps.js';
+import type { Ctx } from '../context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from './chunk.js';
 import type { HandlerOf } from './handler.js';
 
-/** How many jobs this process works on at once. */
+/** How many jobs this process works on at once: jobs are done in their order, and other processes get some of them. */
 const AT_ONCE = 4;
+/**
+ * How many it has begun at most, with those that wait for silent sites: each keeps the sites of a chunk in memory, and
+ * renews its lease.
+ */
+const MOST = 100;
 /** How often the queue is polled for jobs of other processes. */
 const POLL_MS = 1000;
 
@@ -22,30 +28,42 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
+interface Lane {
+  /** Its job only waits for sites. */
+  waits: boolean;
+  ended: Promise<void>;
+}
+
 export function createJobRunner(
   parts: ClockWork & { handlerOf: HandlerOf; location?: ProcessLocation | undefined; leaseMs?: number | undefined },
 ): JobRunner {
   const leaseMs = parts.leaseMs ?? LEASE_MS;
-  const running = new Set<Promise<void>>();
+  const lanes = new Set<Lane>();
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
 
   /** One lane looks for work, and starts the next lane if it found some: an empty queue is read once. */
   const fill = () => {
-    if (stopped || running.size >= AT_ONCE) return;
-    const lane = work().finally(() => running.delete(lane));
-    running.add(lane);
+    const atWork = [...lanes].filter((lane) => !lane.waits).length;
+    if (stopped || atWork >= AT_ONCE || lanes.size >= MOST) return;
+    const lane: Lane = { waits: false, ended: Promise.resolve() };
+    lanes.add(lane);
+    lane.ended = work(lane).finally(() => {
+      lanes.delete(lane);
+      if (lane.waits) fill();
+    });
   };
-  /** One lane: takes turns until nothing is due. */
-  const work = async (): Promise<void> => {
+  /** One lane: takes turns until nothing is due, or until one has only waited: others have got its place. */
+  const work = async (lane: Lane): Promise<void> => {
     const ctx = parts.ctx();
+    const waits = () => {
+      lane.waits = true;
+      fill();
+    };
+    const turn = (own: Ctx) => runNextChunk(own, parts.handlerOf, parts.owner, leaseMs, { claimed: fill, waits });
     try {
       await parts.clockSteps.settle();
-      while (
-        !stopped &&
-        !ctx.signal.aborted &&
-        (await parts.withCtx((turn) => runNextChunk(turn, parts.handlerOf, parts.owner, leaseMs, fill)))
-      );
+      while (!stopped && !ctx.signal.aborted && !lane.waits && (await parts.withCtx(turn)));
     } catch (error) {
       // An unavailable storage is logged once elsewhere, not by every lane each second.
       if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')
@@ -67,7 +85,7 @@ export function createJobRunner(
     async stop() {
       stopped = true;
       if (timer !== null) clearInterval(timer);
-      await Promise.allSettled(running);
+      await Promise.allSettled([...lanes].map((lane) => lane.ended));
     },
   };
 }
