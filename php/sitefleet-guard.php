@@ -113,6 +113,7 @@ class Sitefleet_Guard {
 	const MAX_BODY      = 65536;
 	const MAX_FILES     = 50000;
 	const MAX_BYTES     = 500 * 1024 * 1024;
+	const ROOMS         = array( PHP_INT_MAX, 10485760, 1048576, 65536, -1 ); // Sizes up to which files that are not code are kept: the first with which an item is within the limits.
 	const MAX_ARMED     = 3600; // Seconds.
 	const MAX_FAULTS    = 50;
 	const KEEP_DAYS     = 14;
@@ -1191,11 +1192,36 @@ class Sitefleet_Guard {
 		}
 	}
 
+	/** As `walk`, without what is left out where an item is too large: files that are not code and larger than this, and folders of nothing else. */
+	private function kept( string $path, bool $single, int $room ): Generator {
+		$above = array();
+		foreach ( $this->walk( $path, $single ) as $name => $about ) {
+			if ( PHP_INT_MAX === $room ) {
+				yield $name => $about;
+				continue;
+			}
+			$above = array_filter( $above, fn( $folder ) => 0 === strpos( (string) $name, "$folder/" ), ARRAY_FILTER_USE_KEY );
+			if ( null === $about[0] ) {
+				$above[ $name ] = $about;
+			} elseif ( self::is_kept( (string) $name, $about[0], $room ) ) {
+				yield from $above;
+				$above = array();
+				yield $name => $about;
+			}
+		}
+	}
+
+	/** What runs is always kept, and what pages are made of unless it is as large as only a log is. */
+	private static function is_kept( string $name, int $size, int $room ): bool {
+		if ( $size <= $room || self::is_code( $name ) || preg_match( self::STEERS, basename( $name ) ) ) return true;
+		return $size <= self::ROOMS[1] && preg_match( '#\.([cm]?js|css|json|html?|tpl|twig|mo|po|svg)\z#i', $name );
+	}
+
 	/** SHA-256 over names, sizes and contents of an item, file by file; '' if it cannot be read. */
-	public function digest( string $path, bool $single ): string {
+	public function digest( string $path, bool $single, int $room = PHP_INT_MAX ): string {
 		$tree = hash_init( 'sha256' );
 		try {
-			foreach ( $this->walk( $path, $single ) as $name => list( $size ) ) {
+			foreach ( $this->kept( $path, $single, $room ) as $name => list( $size ) ) {
 				$sum = null === $size ? '' : (string) @hash_file( 'sha256', $single ? $path : "$path/$name" );
 				hash_update( $tree, self::digest_line( (string) $name, $size, $sum ) );
 			}
@@ -1212,19 +1238,45 @@ class Sitefleet_Guard {
 		return null === $size ? "d\0$name\n" : "f\0$name\0$size\0$sum\n";
 	}
 
-	/** Packs an item into a container. It counts as existing once its description (.json) exists. */
-	private function pack( array $item, string $path, string $role ): array {
-		$files = 0;
-		$bytes = 0;
-		$code  = 0;
-		foreach ( $this->walk( $path, $item['single'] ) as $name => list( $size ) ) {
-			$code  += (int) self::is_code( (string) $name );
-			$bytes += (int) $size;
-			Sitefleet_Refusal::when( ++$files > static::MAX_FILES || $bytes > static::MAX_BYTES, 'too_large', "{$item['slug']} has more than 50,000 files or 500 MB." );
-		}
+	/** How much of an item is kept, and how many files of code that is. A visitor who makes an item large, as by what it logs, must not keep it from being updated. */
+	private function room( array $item, string $path, int $most ): array {
 		$free = @disk_free_space( $this->store );
-		$bad = false !== $free && $free - $bytes < 2 * $bytes;
-		Sitefleet_Refusal::when( $bad, 'no_space', "Too little space: {$item['slug']} has $bytes bytes, and three times that must be free." );
+		$full = false;
+		foreach ( self::ROOMS as $room ) {
+			list( $files, $bytes, $code ) = array( 0, 0, 0 );
+			// A full disk is no reason to leave out what is not large.
+			if ( $room > $most || ( $full && $room < self::ROOMS[1] ) ) continue;
+			foreach ( $this->kept( $path, $item['single'], $room ) as $name => list( $size ) ) {
+				$code  += (int) self::is_code( (string) $name );
+				$bytes += (int) $size;
+				if ( ++$files > static::MAX_FILES || $bytes > static::MAX_BYTES ) continue 2;
+			}
+			$full = $full || ( false !== $free && $free - $bytes < 2 * $bytes );
+			if ( false === $free || $free - $bytes >= 2 * $bytes ) return array( $room, $code );
+			$needed = $bytes;
+		}
+		Sitefleet_Refusal::when( $full, 'no_space', "Too little space: {$item['slug']} has " . ( $needed ?? 0 ) . ' bytes, and three times that must be free.' );
+		throw new Sitefleet_Refusal( 'too_large', "{$item['slug']} has more than 50,000 files or 500 MB, without those that are not code." );
+	}
+
+	/** What is not kept of an item: how much, and the largest files. */
+	private function left_out( array $item, string $path, int $room ): array {
+		$left = array( 'over' => $room, 'files' => 0, 'bytes' => 0, 'largest' => array() );
+		foreach ( $this->walk( $path, $item['single'] ) as $name => list( $size ) ) {
+			if ( null === $size || self::is_kept( (string) $name, $size, $room ) ) continue;
+			++$left['files'];
+			$left['bytes']            += $size;
+			$left['largest'][ $name ] = $size;
+			arsort( $left['largest'] );
+			$left['largest'] = array_slice( $left['largest'], 0, 3, true );
+		}
+		$left['largest'] = array_map( 'strval', array_keys( $left['largest'] ) );
+		return $left;
+	}
+
+	/** Packs an item into a container. It counts as existing once its description (.json) exists. At most files of this size that are not code. */
+	private function pack( array $item, string $path, string $role, int $most = PHP_INT_MAX ): array {
+		list( $room, $code ) = $this->room( $item, $path, $most );
 		$main     = $path . substr( $item['main'], strlen( $item['path'] ) );
 		$header   = is_file( $main ) ? get_file_data( $main, array( 'version' => 'Version' ) ) : array( 'version' => '' );
 		$snapshot = array(
@@ -1232,9 +1284,10 @@ class Sitefleet_Guard {
 			'version' => $header['version'], 'created' => time(), 'order' => (int) ( microtime( true ) * 1000000 ),
 			'mode' => fileperms( $path ) & 0777,
 		);
+		if ( PHP_INT_MAX !== $room ) $snapshot['left_out'] = $this->left_out( $item, $path, $room );
 		$copy     = "$this->store/{$snapshot['id']}";
 		try {
-			$snapshot             += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'], $code ) );
+			$snapshot             += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'], $code, $room ) );
 			$snapshot['container'] = (string) hash_file( 'sha256', "$copy.bin" );
 			$this->put_json( $snapshot['id'], $snapshot );
 		} catch ( Throwable $error ) {
@@ -1248,12 +1301,12 @@ class Sitefleet_Guard {
 	 * Container: for each entry a line `f|d mode size length-of-name`, name, contents, SHA-256 in hex; at the end `e`. All masked.
 	 * At least so many files of code: what is gone without a trace may have been a folder of them.
 	 */
-	private function pack_into( $out, string $path, bool $single, int $code ): array {
+	private function pack_into( $out, string $path, bool $single, int $code, int $room ): array {
 		$put   = fn( string $piece ) => self::write( $out, self::mask( $piece ) );
 		$tree  = hash_init( 'sha256' );
 		$files = 0;
 		$bytes = 0;
-		foreach ( $this->walk( $path, $single ) as $name => list( $size, $mode ) ) {
+		foreach ( $this->kept( $path, $single, $room ) as $name => list( $size, $mode ) ) {
 			$name = (string) $name;
 			$full = $single ? $path : "$path/$name";
 			$in   = null === $size ? null : @fopen( $full, 'rb' );
@@ -1418,14 +1471,14 @@ class Sitefleet_Guard {
 	 */
 	private function restore( array $snapshot ): array {
 		$item = $this->item( $snapshot['kind'], $snapshot['slug'] );
-		if ( file_exists( $item['path'] ) && $this->digest( $item['path'], $item['single'] ) === $snapshot['digest'] ) {
+		if ( file_exists( $item['path'] ) && $this->digest( $item['path'], $item['single'], self::room_of( $snapshot ) ) === $snapshot['digest'] ) {
 			self::forget_code( $item['path'] );
 			return array( 'already' => true, 'replaced' => null );
 		}
 		$this->need_writable( $item );
 		$job  = array(
 			'id' => bin2hex( random_bytes( 16 ) ), 'snapshot' => $snapshot['id'], 'kind' => $item['kind'], 'slug' => $item['slug'],
-			'phase' => 'unpack',
+			'phase' => 'unpack', 'over' => self::room_of( $snapshot ),
 		);
 		$work = self::work( $item, $job );
 		$this->put_json( 'journal', $job );
@@ -1445,6 +1498,17 @@ class Sitefleet_Guard {
 		$result = $this->swap( $item, $job );
 		$this->acquit( $item, $snapshot['created'] );
 		return $result;
+	}
+
+	private static function room_of( array $snapshot ): int { return $snapshot['left_out']['over'] ?? PHP_INT_MAX; }
+
+	/** Files that the copy does not have are taken over as they are from the version that it replaces. */
+	private function carry_over( string $old, string $live, int $room ): void {
+		foreach ( $this->walk( $old, false ) as $name => list( $size ) ) {
+			if ( null === $size || self::is_kept( (string) $name, $size, $room ) || self::there( "$live/$name" ) ) continue;
+			@mkdir( dirname( "$live/$name" ), 0755, true );
+			$this->move( "$old/$name", "$live/$name" );
+		}
 	}
 
 	/** Errors of an item since its snapshot was taken belong to the replaced version, not to the old one. */
@@ -1477,13 +1541,15 @@ class Sitefleet_Guard {
 				throw new Sitefleet_Refusal( 'not_writable', "{$item['slug']} cannot be replaced: the file system refused to rename it." );
 			}
 		}
+		$over = $job['over'] ?? PHP_INT_MAX;
+		if ( PHP_INT_MAX !== $over && ! $item['single'] && self::there( $old ) ) $this->quietly( fn() => $this->carry_over( $old, $live, $over ) );
 		self::forget_code( $live );
 		$replaced = null;
 		try {
 			// Before it is packed: a process that dies meanwhile leaves no evidence, and no visitor's request has to pack it again.
 			$this->put_json( 'journal', array( 'phase' => 'clean' ) + $job );
 			if ( self::there( $old ) ) {
-				$replaced = $this->pack( $item, $old, 'replaced' );
+				$replaced = $this->pack( $item, $old, 'replaced', $over );
 				$this->keep_newest( $replaced );
 			}
 		} catch ( Throwable $error ) {

@@ -375,18 +375,49 @@ $tests['a snapshot that cannot be finished leaves nothing behind'] = function ()
 	same( array(), $guard->call( 'list' )['snapshots'] );
 	same( array(), glob( "{$guard->folder()}/*.{bin,tmp,json}", GLOB_BRACE ) );
 };
-$tests['50,000 files are the limit'] = function () {
+$tests['50,000 files of code are the limit'] = function () {
 	same( 50000, Sitefleet_Guard::MAX_FILES );
 	// alpha.php, lib, lib/übung.txt, and so many more.
 	$guard = new class() extends Guard { const MAX_FILES = 8; };
-	foreach ( array( 5 => null, 6 => 'too_large' ) as $more => $wanted ) {
-		for ( $i = 0; $i < $more; ++$i ) write( "wp-content/plugins/alpha/more-$i", '' );
+	foreach ( array( 5 => null, 6 => null, 8 => 'too_large' ) as $more => $wanted ) {
+		for ( $i = 0; $i < $more; ++$i ) write( "wp-content/plugins/alpha/more-$i.php", '' );
 		same( $wanted, $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['error']['code'] ?? null, "$more more" );
 	}
 };
-$tests['500 MB are the limit'] = function () {
-	ftruncate( fopen( WP_PLUGIN_DIR . '/alpha/huge.bin', 'w' ), 500 * 1024 * 1024 );
+$tests['500 MB of code are the limit'] = function () {
+	ftruncate( fopen( WP_PLUGIN_DIR . '/alpha/huge.php', 'w' ), 500 * 1024 * 1024 );
 	same( 'too_large', ( new Guard() )->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['error']['code'] );
+};
+$tests['of what is too large the largest files that are not code are left out, and stay when the copy is restored'] = function () {
+	foreach ( array( 'page.css', 'deep/in/code.php', 'picture.png', 'empty/.htaccess' ) as $name ) write( "wp-content/plugins/alpha/$name", "$name 1.0" );
+	$before = plugins();
+	ftruncate( fopen( WP_PLUGIN_DIR . '/alpha/deep/requests.log', 'w' ), 500 * 1024 * 1024 );
+	$guard    = new Guard();
+	$snapshot = $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['snapshot'];
+	same( array( 'over' => 10485760, 'files' => 1, 'bytes' => 500 * 1024 * 1024, 'largest' => array( 'deep/requests.log' ) ), $snapshot['left_out'] );
+	// What a visitor adds to it is no other version.
+	same( true, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['already'] );
+	write( 'wp-content/plugins/alpha/alpha.php', plugin( '2.0' ) );
+	write( 'wp-content/plugins/alpha/new.php', '<?php' );
+	$restored = $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) );
+	same( 500 * 1024 * 1024, filesize( WP_PLUGIN_DIR . '/alpha/deep/requests.log' ) );
+	rename( WP_PLUGIN_DIR . '/alpha/deep/requests.log', BASE . '/aside' );
+	same( $before, plugins() );
+	rename( BASE . '/aside', WP_PLUGIN_DIR . '/alpha/deep/requests.log' );
+	// Also when the version that was replaced is restored.
+	same( false, $guard->call( 'restore', array( 'snapshot' => $restored['replaced']['id'] ) )['already'] );
+	same( array( 500 * 1024 * 1024, true ), array( filesize( WP_PLUGIN_DIR . '/alpha/deep/requests.log' ), is_file( WP_PLUGIN_DIR . '/alpha/new.php' ) ) );
+};
+$tests['of too many files those that are not code are left out, and folders of nothing else'] = function () {
+	for ( $i = 0; $i < 20; ++$i ) write( "wp-content/plugins/alpha/cache/$i/visit.txt", 'x' );
+	write( 'wp-content/plugins/alpha/cache/7/index.php', '<?php' );
+	$guard    = new class() extends Guard { const MAX_FILES = 8; };
+	$snapshot = $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['snapshot'];
+	same( array( -1, 21, 2 ), array( $snapshot['left_out']['over'], $snapshot['left_out']['files'], $snapshot['files'] ) );
+	$all = plugins();
+	write( 'wp-content/plugins/alpha/alpha.php', plugin( '2.0' ) );
+	same( false, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['already'] );
+	same( $all, plugins() );
 };
 $tests['snapshots lapse after 14 days, armed ones do not'] = function () {
 	list( $guard, $snapshot ) = updated();

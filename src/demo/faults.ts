@@ -121,6 +121,8 @@ export interface Faults {
   watchdog?: boolean | undefined;
   /** Actions that the guard refuses, with the code it returns. */
   guardRefuses?: Readonly<Record<string, string>> | undefined;
+  /** What the guard's copies are without, as their items are too large. */
+  guardLeavesOut?: { files: number; bytes: number; largest: string[] } | undefined;
   /** False: the owner forbids file changes. */
   fileMods?: boolean | undefined;
   /** Nothing can be written outside the plugins. */
@@ -168,6 +170,7 @@ const NAMES: Record<keyof Faults, true> = {
   refusedInside: true,
   watchdog: true,
   guardRefuses: true,
+  guardLeavesOut: true,
   fileMods: true,
   readOnlyFiles: true,
   refuseCode: true,

@@ -1,6 +1,16 @@
 /** The guard under obstacles: a network, a full disk, folders that cannot be written, links, a running update. */
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installCode, withSettings } from '../../src/domain/updates/safe/guard-code.js';
@@ -230,6 +240,30 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       expect(contents(folder('plugins/odd'))).toEqual(before);
     });
 
+    it('keeps the code of a plugin that visitors have made too large, and leaves in place what they have made', async () => {
+      const log = folder('plugins/noter/logs/visits.log');
+      const notes =
+        "if ( isset( $_GET['note'] ) ) { is_dir( __DIR__ . '/logs' ) || mkdir( __DIR__ . '/logs' ); $log = fopen( __DIR__ . '/logs/visits.log', 'a' ); ftruncate( $log, fstat( $log )['size'] + 150 * 1024 * 1024 ); }";
+      site.writeAll({ 'plugins/noter/noter.php': plugin('1.0', notes), 'plugins/noter/page.css': 'a {}' });
+      site.activate('noter/noter.php');
+      expect((await guard.snapshot('plugin', 'noter/noter.php')).left_out).toBeNull();
+      for (let times = 0; times < 4; times += 1) await visit(`${site.url}?note`);
+      expect(statSync(log).size).toBe(600 * 1_048_576);
+      const { id, left_out } = await guard.snapshot('plugin', 'noter/noter.php');
+      expect(left_out).toEqual({ files: 1, bytes: 600 * 1_048_576, largest: ['logs/visits.log'] });
+      expect((await guard.restore(id)).already).toBe(true);
+      await guard.arm(id, 60);
+      site.writeAll({ 'plugins/noter/noter.php': plugin('2.0', 'nix();'), 'plugins/noter/page.css': 'b {}' });
+      await pause(3_100);
+      // The guard restores it on its own, with the log as it is.
+      expect([await status(site.url), await status(site.url)]).toEqual([500, 200]);
+      expect(readFileSync(folder('plugins/noter/noter.php'), 'utf8')).toBe(plugin('1.0', notes));
+      expect(readFileSync(folder('plugins/noter/page.css'), 'utf8')).toBe('a {}');
+      expect(statSync(log).size).toBe(600 * 1_048_576);
+      await guard.disarm(null);
+      rmSync(folder('plugins/noter'), { recursive: true });
+    });
+
     it('keeps and restores 10 MB', async () => {
       writePlugin(site, 'ten', '1.0', 400, 26_000);
       const began = performance.now();
@@ -390,6 +424,15 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       writePlugin(site, 'big', '1.0', 70, 100_000);
       expect(await codeOf(guard.snapshot('plugin', 'big/big.php'))).toBe('no_space');
       expect(await guard.list()).toEqual([]);
+    });
+
+    it('keeps a plugin whose log has no room on the disk without that log', async () => {
+      rmSync(join(site.content, 'plugins/big'), { recursive: true });
+      site.write('plugins/alpha/visits.log', Buffer.alloc(11 * 1_048_576));
+      const { id, left_out } = await guard.snapshot('plugin', 'alpha/alpha.php');
+      expect(left_out).toEqual({ files: 1, bytes: 11 * 1_048_576, largest: ['visits.log'] });
+      rmSync(join(site.content, 'plugins/alpha/visits.log'));
+      await guard.drop(id);
     });
 
     it('leaves the site as it is when there is no room, and frees room on request', async () => {

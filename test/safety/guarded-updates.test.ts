@@ -821,6 +821,21 @@ describe('before anything is changed', () => {
     await expectSettled();
   });
 
+  it('updates what is too large to keep as a whole, and says what no copy was kept of', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    await sync(1);
+    site.faults.guardLeavesOut = { files: 2, bytes: 600 * 1_048_576, largest: ['logs/visits.log', 'b.log'] };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+    expect(answer.not_checked).toContainEqual(
+      expect.stringMatching(
+        /^2 files that are not code in .*, of which no copy was kept.*600 MB, such as .*visits\.log/,
+      ),
+    );
+    expect(plugin.version).toBe('99.0');
+  });
+
   it('says that the owner forbids changes of files, or that the guard is gone', async () => {
     const site = app.site(0);
     app.offer(site);

@@ -251,7 +251,9 @@ function snapshot(site: DemoSite, guard: GuardState, { kind, slug }: Fields): Ke
   if ((kind !== 'plugin' && kind !== 'theme') || typeof slug !== 'string') throw new Refusal('bad_request');
   const item = findItem(site, kind, slug);
   if (item === undefined) throw new Refusal('not_found');
-  return keep(site, guard, kind, item, 'snapshot');
+  const kept = keep(site, guard, kind, item, 'snapshot');
+  if (site.faults.guardLeavesOut !== undefined) kept.left_out = { over: 65_536, ...site.faults.guardLeavesOut };
+  return kept;
 }
 
 function arm(guard: GuardState, asked: Fields, now: number): ArmedVersion[] {

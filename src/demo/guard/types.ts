@@ -18,6 +18,8 @@ export interface KeptVersion {
   files: number;
   bytes: number;
   digest: string;
+  /** Absent = nothing. */
+  left_out?: { over: number; files: number; bytes: number; largest: string[] };
 }
 
 export interface ArmedVersion {

@@ -19,6 +19,8 @@ export interface GuardSnapshot {
   bytes: number;
   /** SHA-256 over names, sizes and contents. */
   digest: string;
+  /** Files that are not code, of which there is no copy as the item is too large; `largest` are a few of them. */
+  left_out: { files: number; bytes: number; largest: readonly string[] } | null;
 }
 
 export interface GuardArmed {
@@ -163,7 +165,14 @@ export function snapshotOf(value: unknown): GuardSnapshot {
     files: number(from, 'files'),
     bytes: number(from, 'bytes'),
     digest: hex(from, 'digest', 64),
+    left_out: from.left_out === undefined ? null : leftOutOf(from.left_out),
   };
+}
+
+function leftOutOf(value: unknown): GuardSnapshot['left_out'] {
+  const from = fieldsOf(value, 'left_out');
+  const largest = list(from, 'largest', 10).filter((name) => typeof name === 'string');
+  return { files: number(from, 'files'), bytes: number(from, 'bytes'), largest };
 }
 
 export function snapshotsOf(value: Fields): GuardSnapshot[] {

@@ -2,6 +2,7 @@
 
 import { siteSays, siteWord } from '../../../../schemas/site-text.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
+import type { GuardSnapshot } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { siteCallError } from '../../sites/load.js';
 import { ARMED_SECONDS, note, type SafeItem, type SafeRun } from './run-state.js';
@@ -19,6 +20,7 @@ export async function keepOldVersion(run: SafeRun, item: SafeItem): Promise<void
   try {
     const kept = await guard.snapshot(item.type, item.slug, { signal: ctx.signal });
     item.snapshot = kept.id;
+    if (kept.left_out !== null) run.unseen = [...(run.unseen ?? []), leftOut(item, kept.left_out)];
     await note(run, item, { snapshot: kept.id, digest: kept.digest, step: 'arm' });
     const armed = await guard.arm(kept.id, ARMED_SECONDS, PATIENCE_SECONDS, { signal: ctx.signal });
     const until = armed.find(({ snapshot }) => snapshot === kept.id)?.until ?? null;
@@ -27,6 +29,13 @@ export async function keepOldVersion(run: SafeRun, item: SafeItem): Promise<void
   } catch (error) {
     throw protectionError(error, run.target.site.id, item);
   }
+}
+
+/** For the list of what was not checked: these files come back only if the update has left them where they were. */
+function leftOut({ slug }: SafeItem, { files, bytes, largest }: NonNullable<GuardSnapshot['left_out']>): string {
+  const such = largest[0] === undefined ? '' : `, such as ${siteWord(largest[0])}`;
+  const many = files === 1 ? 'one file that is' : `${files} files that are`;
+  return `${many} not code in ${siteWord(slug)}, of which no copy was kept, as it is too large (${Math.ceil(bytes / 1_048_576)} MB${such})`;
 }
 
 function protectionError(error: unknown, siteId: number, { slug }: SafeItem): ServiceError {
