@@ -48,7 +48,10 @@ export async function deferRefused(
   if (refused.length === 0) return;
   const { rollouts } = ctx.store;
   for (const { item, halted } of await haltsOf(ctx, rolloutId, await rollouts.planned(rolloutId, siteId, ctx.run_id)))
-    if (halted?.until != null && refused.some(({ type, slug }) => type === UPDATE_TYPES[item.type] && slug === item.slug))
+    if (
+      halted?.until != null &&
+      refused.some(({ type, slug }) => type === UPDATE_TYPES[item.type] && slug === item.slug)
+    )
       await rollouts.defer(rolloutId, item);
 }
 
