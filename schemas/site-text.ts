@@ -30,19 +30,57 @@ const TURN_LEFT = /\b(human|assistant)[ *_:]*:|^(\W*(?:system|user))[ *_:]*:/gi;
 /** The beginning of a role tag, also of one that is never closed. */
 const ROLE =
   /<(?=[\s/<]{0,40}(?:system|user|assistant|human|developer|tool|function|model|bos|eos|start_of_\w+|end_of_\w+)\b)/gi;
-const QUOTES = /["“”„‟«»″]/g;
+/** Whatever looks like the quotes around the words of a site, and with them would seem to end. */
+const QUOTES =
+  /["\u201c-\u201f«»\u2033\u2034\u2036\u2037\u2057\u02ba\u02dd\u02ee\u02f5\u02f6\u05f2\u05f4\u1cd3\u275d\u275e\u2760\u301d-\u301f\u3003\u2e42\u{1f676}-\u{1f678}]/gu;
+/** Two single ones look like a double one. An accent without a letter has become one with a blank. */
+const TWO_SINGLE_QUOTES =
+  /['‘’‚‛`′‵\u02b9\u02bb-\u02bd\u02c8\u02ca\u02cb\u02f4\u05f3\u07f4\u07f5\ua78c]{2,}| \u0301 \u0301| [\u0308\u030b\u030e]/g;
+
+/** Behind each letter of ASCII, and the colon, what looks like it in other alphabets. */
+const ALIKE =
+  'aаɑαᴀ bЬʙ cсϲᴄ dԁɗᴅ eеєɛᴇ fƒ gɡց hһհʜ iіıɩιɪ jјϳᴊ kкκᴋ lӏʟ mмᴍ nпոɴη oоοօᴏσ pрρᴘ qԛգ rгᴦʀ sѕꜱ tтτᴛ uսυцᴜ vѵνᴠ wԝωᴡ xхχ yуγүʏ zᴢ ' +
+  'AАΑ BВΒ CСϹ DᎠ EЕΕ HНΗ IІΙӀ JЈ KКΚ LᏞ MМΜ NΝՈ OОΟՕ PРΡ SЅՏ TТΤ UՍ VѴ XХΧ YУΥҮ ZΖ :∶ː꞉˸։׃፡';
+const LOOK_ALIKE = new Map<string, string>();
+for (const [plain = '', ...others] of ALIKE.split(' ')) for (const other of others) LOOK_ALIKE.set(other, plain);
+/** Latin letters with accents. */
+for (const [from, to] of [[0xc0, 0x24f] as const, [0x1e00, 0x1eff] as const]) {
+  for (let point = from; point <= to; point++) {
+    const char = String.fromCodePoint(point);
+    const [base = ''] = char.normalize('NFD');
+    if (/[A-Za-z]/.test(base)) LOOK_ALIKE.set(char, base);
+  }
+}
+
+/** The text with letters of ASCII in place of those that look like them, of the same length. */
+function folded(text: string): string {
+  return text.replace(
+    /[\u00c0-\u058f\u05c3\u1361\u13a0-\u13f5\u1d00-\u1eff\u2236\ua731\ua789]/g,
+    (char) => LOOK_ALIKE.get(char) ?? char,
+  );
+}
+
+/** Removes what a pattern finds in the folded text; of a match, its first group is kept where there is one. */
+function without(text: string, pattern: RegExp): string {
+  let [kept, at] = ['', 0];
+  for (const match of folded(text).matchAll(pattern)) {
+    const [, word, first] = match;
+    kept += text.slice(at, match.index + (word ?? first ?? '').length);
+    at = match.index + match[0].length;
+  }
+  return at === 0 ? text : kept + text.slice(at);
+}
 
 /** One pass over markup that may be nested or encoded: removing one tag can join the parts of another. */
 function pass(text: string): string {
-  return decodeEntities(text)
+  const bare = decodeEntities(text)
     .normalize('NFKC')
     .replace(BREAK, '\n')
     .replace(INVISIBLE, '')
     .replace(TAG, '\n')
     .replace(BRACKETED, '\n')
-    .replace(MARKDOWN_LINK, '$1')
-    .replace(TURN_OF_LINE, '')
-    .replace(TURN, '');
+    .replace(MARKDOWN_LINK, '$1');
+  return without(without(bare, TURN_OF_LINE), TURN);
 }
 
 /** One line of at most `max` characters in which nothing is markup, a link, a quote or a conversation marker. */
@@ -62,10 +100,10 @@ function harmless(value: unknown, max: number): string {
     .replace(/\]/g, ')')
     .replace(/`/g, "'")
     .replace(QUOTES, "'")
+    .replace(TWO_SINGLE_QUOTES, "'")
     .replace(/\s+/g, ' ')
-    .trim()
-    .replace(TURN_LEFT, '$1$2');
-  return cut(plain, max);
+    .trim();
+  return cut(without(plain, TURN_LEFT), max);
 }
 
 /**
@@ -98,7 +136,7 @@ function isMarked(text: string): boolean {
     if (next === bare) break;
     bare = next;
   }
-  return MARKS.test(bare);
+  return MARKS.test(bare) || MARKS.test(folded(bare));
 }
 
 /**
@@ -127,10 +165,30 @@ export function siteSays(value: unknown): string {
   return words === '' ? '' : `The site says: "${words}".`;
 }
 
-/** A sentence that is spelled like a slug, or as a path of many folders. */
-const SENTENCE = /(?:[a-z]+[-_.+]){6}[a-z]|(?:[^/]+\/){5}/i;
+/** Words in other spellings than with blanks: `all_sites`, `AllSites`, `ALLSites`. */
+const WORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
+/** Of a slug, a version, or the file of a plugin, which often repeats its folder. More of them may be a sentence. */
+const MOST_WORDS = 5;
+const LONGEST_WORD = 20;
+/** Single letters, as in versions that end in a digest. */
+const MOST_LETTERS = 8;
+/** A path of many folders. */
+const DEEP = /(?:[^/]+\/){5}/;
 
-/** A name, version, slug or path of a site for use within a sentence: unchanged if it is a plain word or a few, otherwise quoted. */
+/** Whether it is short enough to say nothing: a version, a slug, the file of a plugin, the name of a table or a host. */
+function isName(text: string): boolean {
+  // Without `%`: what it encodes is a text of any kind.
+  if (!/^[\w.+~@/?=&-]{1,100}$/.test(text) || DEEP.test(text)) return false;
+  const words = text.replace(/\.php$/i, '').match(WORD) ?? [];
+  const whole = words.filter((word) => word.length > 1).map((word) => word.toLowerCase());
+  return (
+    new Set(whole).size <= MOST_WORDS &&
+    whole.every((word) => word.length <= LONGEST_WORD) &&
+    words.length - whole.length <= MOST_LETTERS
+  );
+}
+
+/** A name, version, slug or path of a site for use within a sentence: unchanged if it is a short name, otherwise quoted. */
 export function siteWord(text: string): string {
-  return /^[\w.+~@/?=&%-]{1,100}$/.test(text) && !SENTENCE.test(text) ? text : `"${harmless(text, 100)}"`;
+  return isName(text) ? text : `"${harmless(text, 100)}"`;
 }

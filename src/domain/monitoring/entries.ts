@@ -93,6 +93,8 @@ function textOf(value: unknown): string {
 
 /** Quoted unless it is a plain word or an address: what a site calls something must not pass for the next member. */
 function memberText(value: unknown): string {
-  if (typeof value !== 'string' || /^https?:\/\/\S+$/.test(value)) return textOf(value);
-  return siteWord(value);
+  if (typeof value !== 'string') return textOf(value);
+  const address = /^https?:\/\/([^\s:]+?)(?::\d{1,5})?(\/\S*)?$/.exec(value);
+  const plain = address === null ? '' : `${address[1]}${address[2] ?? ''}`;
+  return plain !== '' && siteWord(plain) === plain ? value : siteWord(value);
 }
