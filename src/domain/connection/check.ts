@@ -1,7 +1,6 @@
 /** Checks whether the public site responds: one visit, as a browser would make it (operations §5.12). */
 
-import type { Visit, VisitOptions } from '../../outbound/child/port.js';
-import { MOST_REDIRECTS } from '../../outbound/redirects.js';
+import { MOST_REDIRECTS, type Visit, type VisitOptions } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { isLate, type LoadedSite } from '../sites/load.js';

@@ -31,6 +31,8 @@ import type {
 import type { ChildFailure } from './failure.js';
 import type { MinTls, WireAnswer, WireRequest } from './wire/exchange.js';
 
+export { MOST_REDIRECTS } from '../redirects.js';
+
 export type * from './content-types.js';
 export { ChildFailure, GATEWAY_LOST } from './failure.js';
 export type { MinTls, WireAnswer, WireRequest } from './wire/exchange.js';
