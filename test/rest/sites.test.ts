@@ -92,6 +92,47 @@ describe('lists', () => {
     expect(basic.body).toMatchObject({ total: 3, page: 2, per_page: 20, data: [] });
   });
 
+  it('leads to pages as long as this one, where the call names neither page nor length', async () => {
+    // More than the 100 of such a call; never contacted.
+    const columns = (
+      await app.db.all<{ name: string }>(
+        "SELECT name FROM pragma_table_info('site') WHERE name NOT IN ('id', 'url', 'url_key', 'status')",
+      )
+    ).map(({ name }) => name);
+    for (let id = 1_000; id < 1_120; id++)
+      await app.db.run(
+        `INSERT INTO site (id, url, url_key, ${columns}) SELECT ?1, 'https://s' || ?1 || '.example/', 's' || ?1, ${columns} FROM site WHERE id = 2`,
+        [id],
+      );
+    await app.db.run('INSERT INTO site_detail (site_id) SELECT id FROM site WHERE id >= 1000');
+    for (const list of ['GET /sites?full_data=false', 'GET /sites/basic']) {
+      const seen: number[] = [];
+      const first = await app.rest(list);
+      const links = (reply: typeof first) =>
+        Object.fromEntries(
+          [...(reply.headers.get('link') ?? '').matchAll(/<[^>]*\/v2([^>]+)>; rel="(\w+)"/g)].map(([, to, rel]) => [
+            rel,
+            to,
+          ]),
+        );
+      let next: typeof first | undefined = first;
+      while (next !== undefined) {
+        seen.push(...next.body.data.map(({ id }: { id: number }) => id));
+        const to: string | undefined = links(next).next;
+        next = to === undefined ? undefined : await app.rest(`GET ${to}`);
+      }
+      expect([seen.length, new Set(seen).size]).toEqual([first.body.total, first.body.total]);
+      const last = await app.rest(`GET ${links(first).last}`);
+      expect(last.body).toMatchObject({
+        page: first.body.pages,
+        per_page: 100,
+        data: { length: first.body.total - 100 },
+      });
+      expect((await app.rest(`GET ${links(last).prev}`)).body.data).toEqual(first.body.data);
+    }
+    await app.db.run('DELETE FROM site WHERE id >= 1000');
+  });
+
   it('goes on by the cursor of the page before, in any order', async () => {
     const { next_cursor: toSecond } = (await app.rest('GET /sites?per_page=1')).body;
     const second = await app.rest(`GET /sites?per_page=1&cursor=${toSecond}&full_data=false`);

@@ -102,20 +102,32 @@ function countHeaders(c: RestContext, answer: RouteAnswer, query: URLSearchParam
   const pages = typeof answer.pages === 'number' ? answer.pages : pagesOf(answer).pages;
   if (pages === undefined || typeof page !== 'number') return;
   headers['x-total-pages'] = headers['x-wp-totalpages'] = String(pages);
-  const links = query.has('cursor') ? cursorLink(c, answer, query) : pageLinks(c, page, pages, query);
+  const links = query.has('cursor') ? cursorLink(c, answer, query) : pageLinks(c, answer, page, pages, query);
   if (links !== '') headers.link = links;
 }
 
-function pageLinks(c: RestContext, page: number, pages: number, query: URLSearchParams): string {
+function pageLinks(c: RestContext, answer: RouteAnswer, page: number, pages: number, query: URLSearchParams): string {
   if (pages <= 1 && page <= 1) return '';
   const others = otherThanPage(c.req.url, query);
-  const before = others === '' ? '' : `${others}&`;
+  const before = `${others === '' ? '' : `${others}&`}${sizeIn(answer, query)}`;
   const address = `${c.env.info.base_url}${pathOf(c.req.url)}?${before}page=`;
   const link = (rel: string, to: number) => `<${address}${to}>; rel="${rel}"`;
   const links: string[] = [];
   if (page > 1 && pages > 0) links.push(link('first', 1), link('prev', Math.min(page - 1, pages)));
   if (page < pages) links.push(link('next', page + 1), link('last', pages));
   return links.join(', ');
+}
+
+/** Names of `per_page` in a call. */
+const SIZES = ['per_page', 'items_per_page', 'limit'];
+
+/**
+ * The length of this page where the call does not name it: without one, a call that names a page has shorter pages than
+ * one that names none (REST §3.1). Heartbeats, with `meta`, have a `limit` instead.
+ */
+function sizeIn(answer: RouteAnswer, query: URLSearchParams): string {
+  if (typeof answer.per_page !== 'number' || 'meta' in answer || SIZES.some((name) => query.has(name))) return '';
+  return `per_page=${answer.per_page}&`;
 }
 
 /** The `Link` of a page requested by cursor, which knows only the next one. */
