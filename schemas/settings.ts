@@ -55,7 +55,19 @@ export const GENERAL = {
     "Start of the daily sync in the dashboard's time zone; empty spreads it over the day.",
   ),
   frequency_daily_update: field(() => whole(1, 12), 2, 'Syncs a day.'),
-  date_format: field(() => line(50).min(1), 'F j, Y', 'Date format in reports, as PHP writes it.'),
+  date_format: field(
+    () =>
+      line(50)
+        .min(1)
+        .regex(/^\D*$/, 'must not contain digits')
+        // A letter after a backslash stands for itself.
+        .regex(
+          /^(?:[^\\]|\\.)*?[dDjlSNwzWFmMntLoXxYycrU]/u,
+          'must contain a letter for a day, month or year, such as d, m or Y',
+        ),
+    'F j, Y',
+    'Date format in reports, as PHP writes it.',
+  ),
   time_format: field(
     () => line(50).min(1).regex(/^\D*$/, 'must not contain digits'),
     'g:i a',

@@ -75,6 +75,12 @@ describe('groups', () => {
         { time_daily_update: '24:00', delay_autoupdate: 8, date_format: 5 },
         ['time_daily_update', 'delay_autoupdate', 'date_format'],
       ],
+      // Not a single letter of a date: a report would have this instead of each day.
+      ...['2', '12 34', '-', 'QQ', '\\d', '\\\\ \\Y', 'd.m.26'].map((date_format): [string, unknown, string[]] => [
+        'general',
+        { date_format },
+        ['date_format'],
+      ]),
       ['general', { svc_widgets: { clock: 1 } }, ['svc_widgets.clock']],
       ['general', { timezone_string: 'Mars/Olympus', frequency_daily_update: 7 }, ['timezone_string']],
       [
