@@ -229,7 +229,7 @@ describe('moves between the states', () => {
     expect(reason).toMatch(/^127\.0\.0\.1.* (closed|cannot|refuses) /);
     app.site(1).faults = { http500: true };
     expect((await app.call('check-sites')).results).toEqual([
-      { ...seen, response_time_ms: expect.any(Number), http_status: null, reason },
+      { ...seen, response_time_ms: expect.any(Number), http_status: 0, reason },
       {
         ...{ site_id: 2, site_url: app.site(1).url, reachable: false, response_time_ms: expect.any(Number) },
         ...{ http_status: 500, reason: 'The front page answered with HTTP 500.' },

@@ -27,7 +27,7 @@ export default defineOperation({
             ...siteHead(),
             reachable: z.boolean(),
             response_time_ms: z.number().int(),
-            http_status: z.number().int().nullable(),
+            http_status: z.number().int().describe('0 = no answer.'),
             reason: z.string().optional(),
           }),
         )
@@ -51,7 +51,7 @@ export default defineOperation({
     });
     const answer = await answerOnSites(ctx, checkHandler, selection);
     if (answer.queued) return answer;
-    const results = answer.done.map(({ result }) => ({ ...result, http_status: result.http_status || null }));
+    const results = answer.done.map(({ result }) => result);
     const reachable = results.filter((result) => result.reachable).length;
     const slow = answer.failures.filter(({ error }) => error.code === 'svc_still_running').length;
     return {
