@@ -324,3 +324,54 @@ describe('cancelling', () => {
     });
   });
 });
+
+describe('sites that were silent the last time', () => {
+  const limits: PaceLimits = { concurrency: 8, kinds: { update: 4 }, perHost: 8, perHostDelayMs: 0, minDelayMs: 0 };
+  /** Five such sites; what is called then stays open. */
+  async function withSilent() {
+    const clock = new VirtualClock();
+    const pacer = new Pacer(limits, clock);
+    const request = (site_id: number, turn: Turn, host = `${site_id}`) =>
+      ({ host, site: `${site_id}`, site_id, turn, kind: 'update' }) as const;
+    const silence = async () => {
+      await clock.sleep(10_000);
+      throw new ChildFailure('timed_out', 'The site did not answer in time.');
+    };
+    const ids = [1, 2, 3, 4, 5];
+    const calls = ids.map((id) => pacer.run(request(id, 'bulk'), silence).catch(() => undefined));
+    await clock.drain();
+    await Promise.all(calls);
+    const started: number[] = [];
+    const open = (site_id: number, turn: Turn) =>
+      void pacer.run(request(site_id, turn), () => {
+        started.push(site_id);
+        return new Promise(() => undefined);
+      });
+    return { pacer, clock, ids, open, started, request };
+  }
+
+  it('take half of the calls of a kind, and the others stay free', async () => {
+    const { ids, open, started, clock } = await withSilent();
+    for (const id of ids) open(id, 'bulk');
+    open(9, 'bulk');
+    open(8, 'bulk');
+    await clock.drain();
+    expect(started.slice(2).sort()).toEqual([8, 9]);
+    expect(started).toHaveLength(4);
+  });
+
+  it('are called as all others when a user waits', async () => {
+    const { ids, open, started, clock } = await withSilent();
+    for (const id of ids) open(id, 'one');
+    await clock.drain();
+    expect(started).toHaveLength(4);
+  });
+
+  it('are like all others once they have answered', async () => {
+    const { ids, open, started, clock, pacer, request } = await withSilent();
+    await Promise.all(ids.map((id) => pacer.run(request(id, 'bulk'), async () => undefined)));
+    for (const id of ids) open(id, 'bulk');
+    await clock.drain();
+    expect(started).toHaveLength(4);
+  });
+});

@@ -38,7 +38,7 @@ async function begun(app: TestApp): Promise<number> {
 /** A second passes, and all that can go on before the next one does. */
 async function second(app: TestApp): Promise<void> {
   app.clock.move(1_000);
-  for (let turn = 0; turn < 100; turn++) await nextTurn();
+  for (let turn = 0; turn < 200; turn++) await nextTurn();
 }
 
 /** How many seconds pass until the job has ended. */
@@ -88,6 +88,20 @@ it('is also done behind jobs that continue direct calls on silent sites', async 
   const { job_id } = await app.call('check-sites', { site_ids_or_domains: healthy });
   expect(await secondsUntilEnded(app, job_id, 60)).toBeLessThanOrEqual(10);
   expect(await begun(app)).toBe(silent.length);
+});
+
+it.each([
+  ['that are allowed at all', { concurrency: 8 }],
+  ['that are allowed to one address', { per_host: 8 }],
+])('sites known to be silent take half of the calls %s', async (_which, limits) => {
+  const { app, healthy, silent } = await fleetOf(12, { site_timeout_ms: 20_000, ...limits });
+  const jobs: { job_id: string }[] = [];
+  for (const id of silent) jobs.push(await sync(app, [id]));
+  for (const { job_id } of jobs) expect(await secondsUntilEnded(app, job_id, 60)).toBeLessThanOrEqual(60);
+  for (const id of silent) await sync(app, [id]);
+  app.clock.move(1);
+  const { job_id } = await sync(app, healthy);
+  expect(await secondsUntilEnded(app, job_id, 60)).toBeLessThanOrEqual(10);
 });
 
 it('a process has at most 100 jobs under way', async () => {
