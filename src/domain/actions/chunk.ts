@@ -76,7 +76,7 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
  * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are
  * still running: as soon as fewer of the job's sites are running than calls are allowed at once.
  */
-async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits = () => {}): Promise<void> {
+async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: () => void): Promise<void> {
   const handler = handlerOf(job.type);
   const params = JSON.parse(job.params) as object;
   const { clock, store } = ctx;
@@ -89,7 +89,7 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits = ()
   let watch = () => {};
   const watchSites = () => {
     watch();
-    watch = under.size === 0 ? () => {} : clock.after(WAITS_AFTER_MS, waits);
+    watch = under.size === 0 || waits === undefined ? () => {} : clock.after(WAITS_AFTER_MS, waits);
   };
   const begin = (entry: ChunkSite, site: LoadedSite | undefined) => {
     const work = runAndStore(ctx, job, handler, params, entry, site)
