@@ -38,7 +38,7 @@ function state() {
   return found;
 }
 
-const get = (token = app.tokens.write, backup = id) =>
+const get = (token = app.tokens.read_write, backup = id) =>
   app.http.request(`/v2/backups/${backup}/archive`, { headers: { authorization: `Bearer ${token}` } });
 const logged = async () =>
   (await app.call('list-actions', { per_page: 20 })).actions.map(({ action }: { action: string }) => action);
@@ -94,7 +94,7 @@ describe('an archive', () => {
     };
     app.clock.move(3_600_000);
     const { backup_id } = await app.call('back-up-site', { site_id_or_domain: 1 });
-    const all = Buffer.from(await (await get(app.tokens.write, backup_id)).arrayBuffer()).toString('latin1');
+    const all = Buffer.from(await (await get(app.tokens.read_write, backup_id)).arrayBuffer()).toString('latin1');
     expect(all).toContain('CREATE TABLE `wp_good`');
     expect(all).not.toContain('touch evil');
     expect(all).toMatch(/^Not in database\.sql, .*: wp_evil$/m);
@@ -103,8 +103,8 @@ describe('an archive', () => {
   it('is for those who may restore, and of backups that are complete', async () => {
     expect((await get(app.tokens.read)).status).toBe(403);
     expect((await app.http.request(`/v2/backups/${id}/archive`)).status).toBe(401);
-    expect((await get(app.tokens.write, `backup_${'0'.repeat(24)}`)).status).toBe(404);
-    expect((await get(app.tokens.write, '..%2F..')).status).toBe(400);
+    expect((await get(app.tokens.read_write, `backup_${'0'.repeat(24)}`)).status).toBe(404);
+    expect((await get(app.tokens.read_write, '..%2F..')).status).toBe(400);
     expect(await logged()).not.toContain('backup-exported');
   });
 
@@ -134,7 +134,7 @@ describe('an archive', () => {
     const again = await get();
     expect(again.status).toBe(200);
     for (const one of [...answers.slice(1), again]) await one.body?.cancel();
-    const headers = { authorization: `Bearer ${app.tokens.write}` };
+    const headers = { authorization: `Bearer ${app.tokens.read_write}` };
     for (let times = 0; times < 5; times++) {
       const head = await app.http.request(`/v2/backups/${id}/archive`, { method: 'HEAD', headers });
       expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([

@@ -791,7 +791,7 @@ describe('visits', () => {
       return response.end();
     });
     expect(await children().visit(at(url))).toMatchObject({ http_status: status, failure: null });
-    expect(seen.length).toBe(location === '/de/' ? 2 : location === '/' ? 6 : 1);
+    expect(seen.length).toBe(location === '/de/' ? 2 : location === '/' ? 9 : 1);
   });
 
   it('do not reject for dead sites', async () => {

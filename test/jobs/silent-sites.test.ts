@@ -6,7 +6,6 @@ import type { Config } from '../../src/runtime/config/types.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 const HEALTHY = 3;
-const LONG_POLL = { timeout: 30_000 };
 /** Longer than any test waits: a silent site holds its job until the end. */
 const LONG = 3_600_000;
 
@@ -45,7 +44,7 @@ async function begun(app: TestApp): Promise<number> {
 async function secondsUntilBegun(app: TestApp, jobs: number): Promise<number> {
   for (let seconds = 0; ; seconds += 2) {
     const expected = Math.min(jobs, 4 + 2 * seconds);
-    await expect.poll(() => app.fleet.stats().inFlight, LONG_POLL).toBe(expected);
+    await expect.poll(() => app.fleet.stats().inFlight).toBe(expected);
     if (expected === jobs) return seconds;
     app.clock.move(2_000);
   }
@@ -63,7 +62,7 @@ async function endsSoon(app: TestApp, job_id: string): Promise<void> {
 /** No time passes any more: what is needed for it waits for nobody. */
 async function ends(app: TestApp, job_id: string): Promise<void> {
   const status = async () => (await statusOf(app, job_id)).status;
-  await expect.poll(status, LONG_POLL).toBe('completed');
+  await expect.poll(status).toBe('completed');
 }
 
 it.each([4, 9, 40, 80])(

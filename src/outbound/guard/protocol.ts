@@ -65,7 +65,7 @@ const MARK = Buffer.from('sitefleet-guard');
 /**
  * Base64 of an RSA signature with the padding of PKCS #1 v1.5, over `MARK` and the SHA-256 of the text, as bytes: without the name of
  * the hash, which the child's own check needs. To the child any text with a signature that it accepts is a login, without
- * an end and as often as one likes (`parse_login_required` of MainWP Child, protocol §4): no header of ours may be one.
+ * an end and as often as one likes (`parse_login_required` of MainWP Child): no header of ours may be one.
  */
 export function guardSignature(text: string, key: KeyObject): string {
   const signed = Buffer.concat([MARK, createHash('sha256').update(text, 'utf8').digest()]);
