@@ -200,7 +200,6 @@ export const rolloutShape = once(() =>
         state: z.enum(SHOWN_WAVE_STATES),
         sites: count(),
         updates: count(),
-        later_of: count().nullable().describe('It has what had to wait in that wave.'),
         counts: counts(),
         started_at: timestamp().nullable(),
         soak_until: timestamp().nullable(),
@@ -209,10 +208,7 @@ export const rolloutShape = once(() =>
       }),
     ),
     halted_items: z.array(
-      z.object({
-        ...{ type: updateWord(), slug: z.string(), version: z.string(), site_id: count(), at: timestamp() },
-        until: timestamp().nullable().describe('null = until a person decides.'),
-      }),
+      z.object({ type: updateWord(), slug: z.string(), version: z.string(), site_id: count(), at: timestamp() }),
     ),
     ...paged(),
   }),

@@ -682,11 +682,7 @@ export const en = {
       Object.entries(en.rollouts.item)
         .flatMap(([state, word]) => (counts[state] ? [`${counts[state]} ${word.toLowerCase()}`] : []))
         .join(', ') || '–',
-    haltedItem: (item: string, version: string, until: string | null) =>
-      until === null
-        ? `${item} ${version} goes to no further site: it broke`
-        : `${item} ${version} goes to no further site before ${until}, unless another confirms it: it broke`,
-    laterOf: (wave: number) => `what had to wait in wave ${wave}`,
+    haltedItem: (item: string, version: string) => `${item} ${version} goes to no further site: it broke`,
     approvedBy: (who: string) => `approved by ${who}`,
     trouble: 'What failed',
     steer: 'Control the rollout',

@@ -93,11 +93,10 @@ export function Rollout() {
             </p>
             {reasonOf(told) !== '' && <p class={told.state === 'halted' ? 'problem' : 'muted'}>{reasonOf(told)}</p>}
             <Tallies rollout={told} />
-            {told.halted_items.map(({ type, slug, version, site_id, until }) => (
+            {told.halted_items.map(({ type, slug, version, site_id }) => (
               <p key={`${type} ${slug} ${version}`} class="note">
                 <span>
-                  {t.rollouts.haltedItem(bareSlug(slug), version, until === null ? null : clock(until))}{' '}
-                  <SiteLink items={data} site={site_id} />
+                  {t.rollouts.haltedItem(bareSlug(slug), version)} <SiteLink items={data} site={site_id} />
                 </span>
               </p>
             ))}
@@ -248,7 +247,6 @@ function WaveCard({ wave, items, all }: WaveProps) {
           </>
         )}
         {wave.state === 'soaking' && wave.soak_until !== null && ` · ${t.rollouts.until(clock(wave.soak_until))}`}
-        {wave.later_of !== null && ` · ${t.rollouts.laterOf(wave.later_of)}`}
         {wave.approved_by !== null && ` · ${t.rollouts.approvedBy(t.who(wave.approved_by))}`}
         {wave.run_ids.map((id, at) => (
           <span key={id}>

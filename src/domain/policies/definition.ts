@@ -18,9 +18,9 @@ export function definitionOf({ definition }: Pick<PolicyRow, 'definition'>): Def
   return policyDefinition().parse(JSON.parse(definition));
 }
 
-/** The plan that it makes. What waits for a day does not wait for the next time of the policy. */
+/** The plan that it makes. */
 export function planOf({ approval: _approval, schedule: _schedule, window, ...filters }: Definition): PlanInput {
-  return { ...filters, waits: true, window: window ?? undefined };
+  return { ...filters, window: window ?? undefined };
 }
 
 /** Names by id; what is missing was deleted. */

@@ -204,7 +204,7 @@ function withoutAnswered(rows: readonly ActionRow[]): ActionRow[] {
   const updated = new Set(rows.filter(({ action }) => action === 'updated').map(itemOf));
   return rows.filter((row) =>
     row.context === 'rollout'
-      ? !/^(started|ended|halted|item-(halted|released)|wave-(started|ended|held|released))$/.test(row.action)
+      ? !/^(started|ended|halted|item-halted|wave-(started|ended))$/.test(row.action)
       : row.action !== 'rolled-back' || !updated.has(itemOf(row)),
   );
 }

@@ -14,7 +14,7 @@ import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { BegunUpdates, UpdateParams } from './params.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
-import { deferRefused, isItsTurn, type plannedOffers } from './rollouts/turn.js';
+import { isItsTurn, type plannedOffers } from './rollouts/turn.js';
 import { onlyFailed } from './runs/failed-items.js';
 import { recorded } from './runs/record.js';
 import { finishedRun } from './safe/finished-run.js';
@@ -42,7 +42,6 @@ export const updateHandler = recorded<UpdateParams, ApplyResult>({
     if (params.rollout !== undefined && !(await isItsTurn(ctx, target.site.id, params.rollout))) return NOTHING;
     if (safe !== undefined) {
       const result = await updateSafely(ctx, target, { ...params, safe }, begin);
-      if (params.rollout !== undefined) await deferRefused(ctx, target.site.id, params.rollout, result.errors);
       return { ...result, updated: result.updated.map(({ protection: _, ...item }) => item) };
     }
     requireNotOnTrial(target);

@@ -171,19 +171,6 @@ export function createRolloutPlans(db: Db, recorded: Db) {
       return rows as unknown as VersionKey[];
     },
 
-    /** Versions that are quarantined on all sites for a day, with the sites that they broke. */
-    async quarantinedForDay(): Promise<(VersionKey & { sites: ReadonlySet<number> })[]> {
-      const rows = await db.all(
-        `SELECT q.type, q.slug, q.version, (SELECT json_group_array(h.site_id) FROM quarantine_site h
-           WHERE h.type = q.type AND h.slug = q.slug AND h.version = q.version) AS sites
-         FROM quarantined_version q WHERE q.lifted_at IS NULL AND q.scope = 'fleet' AND q.fleet_until IS NOT NULL`,
-      );
-      return rows.map(({ type, slug, version, sites }) => ({
-        ...{ type: Number(type), slug: String(slug), version: String(version) },
-        sites: new Set(JSON.parse(String(sites)) as number[]),
-      }));
-    },
-
     /** Those of the sites that were last found down. */
     async down(siteIds: readonly number[]): Promise<Set<number>> {
       const rows = await db.all(`SELECT s.id FROM site s WHERE s.id ${IN} AND (${DOWN})`, [idList(siteIds)]);

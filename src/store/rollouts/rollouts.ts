@@ -50,8 +50,6 @@ export interface WaveRow extends Row {
   worked_at: number | null;
   soak_until: number | null;
   check_job: string | null;
-  /** Null: it was planned; otherwise it has what had to wait in that wave. */
-  later_of: number | null;
 }
 
 export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
@@ -68,36 +66,20 @@ export interface RolloutItem extends Row, Omit<PlanItem, 'protection'> {
   change_id: string | null;
 }
 
-/** An item that goes to no further site for now. */
-export interface HaltRow extends Row, VersionKey {
+interface HarmfulItem extends Row, VersionKey {
   /** The first that showed it. */
   site_id: number;
-  at: number;
-  /** When that ends, unless another site confirms it; null = it does not end. */
-  until: number | null;
 }
 
-/** What is known of an item that harmed a site, or is halted. */
-export interface HarmfulItem extends Row, VersionKey {
-  site_id: number;
-  /** Sites that it left broken. */
-  broken: number;
-  /** 1 = its version is quarantined on all sites, until then; null = until a person decides. */
-  fleet: number;
-  fleet_until: number | null;
-  /** When it was halted last, and until when; null = it was not, or that does not end. */
-  halted_at: number | null;
-  until: number | null;
-  /** 1 = it is halted. */
-  halted: number;
+interface HaltRow extends HarmfulItem {
+  at: number;
 }
 
 type Counts = Partial<Record<RolloutItemState, number>>;
 
-/** Items `p` of the plan of a rollout `r`, with the turn `o` that each has, or had, and what became of it in its run. */
+/** Items `p` of the plan of a rollout `r`, with what became of each in the run of its site. */
 const ITEMS = `rollout r JOIN rollout_plan_item p ON p.plan_id = r.plan_id
-  LEFT JOIN rollout_later l ON l.rollout_id = r.id AND l.site_id = p.site_id AND l.type = p.type AND l.slug = p.slug
-  JOIN rollout_site o ON o.rollout_id = r.id AND o.site_id = p.site_id AND o.wave = coalesce(l.wave, p.wave)
+  JOIN rollout_site o ON o.rollout_id = r.id AND o.site_id = p.site_id
   LEFT JOIN update_run_item i ON i.run_id = o.run_id AND i.site_id = p.site_id AND i.type = p.type AND i.slug = p.slug
   LEFT JOIN update_run_item w ON i.run_id IS NULL AND w.run_id = o.run_id AND w.site_id = p.site_id AND w.type = 4
   LEFT JOIN update_run u ON u.id = o.run_id`;
@@ -106,17 +88,9 @@ const CHANGE = 'LEFT JOIN safe_change c ON c.id = i.change_id';
 /** Of an item without an entry: its site was not touched, its turn comes, or its run ended without a word about it. */
 const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untouched' WHEN u.ended_at IS NULL THEN 'queued' ELSE 'unknown' END)`;
 
-/** Items `i` of the runs of a rollout after which their site was left broken, and all that harmed their site. */
-const BROKEN = `(i.state = 'failed' AND i.code = 'svc_update_broke_site')`;
-const HARMED = `(i.state = 'rolled_back' OR ${BROKEN})`;
-/** The halt `h` of an item holds. */
-const HOLDS = 'h.over_at IS NULL';
-const HALT_OF_ITEM = `h.rollout_id = r.id AND h.type = p.type AND h.slug = p.slug AND h.version = p.new_version AND ${HOLDS}`;
+/** Items `i` of the runs of a rollout that show that their update does harm. */
+const HARMED = `(i.state = 'rolled_back' OR (i.state = 'failed' AND i.code = 'svc_update_broke_site'))`;
 const OF_RUNS = 'i.run_id IN (SELECT run_id FROM rollout_run WHERE rollout_id = ?)';
-
-/** Codes of items that were left because of what people did, and of roll-backs by a person. */
-const BY_PEOPLE = `'', 'svc_cancelled', 'svc_site_suspended', 'svc_site_not_found', 'svc_backup_required', 'svc_version_quarantined',
-  'svc_rollout_halted'`;
 
 /** None of the runs of the rollout of the row is at work. */
 const IDLE = `NOT EXISTS (SELECT 1 FROM rollout_run n JOIN update_run r ON r.id = n.run_id
@@ -390,95 +364,31 @@ export function createRollouts(db: Db, aside: Reads) {
       );
     },
 
-    /** What is planned for a turn of a site, with the state in its run; null = nothing was recorded yet. */
-    async planned(id: string, siteId: number, runId: string): Promise<(PlanItem & { recorded: string | null })[]> {
+    /** What was planned for a site, with the state in its run; null = nothing was recorded yet. */
+    async planned(id: string, siteId: number): Promise<(PlanItem & { recorded: string | null })[]> {
       const rows = await db.all(
-        `SELECT p.*, o.wave AS wave, i.state AS recorded FROM ${ITEMS} WHERE r.id = ? AND p.site_id = ? AND o.run_id = ?
-         ORDER BY p.type, p.slug`,
-        [id, siteId, runId],
+        `SELECT p.*, i.state AS recorded FROM ${ITEMS} WHERE r.id = ? AND p.site_id = ? ORDER BY p.type, p.slug`,
+        [id, siteId],
       );
       return rows as unknown as (PlanItem & { recorded: string | null })[];
     },
 
-    /** Sites of a wave whose turn has not come, and for which all that is planned in it is halted, some of it for a time. */
-    async held(id: string, wave: number): Promise<Set<number>> {
-      const rows = await db.all(
-        `SELECT o.site_id FROM ${ITEMS} LEFT JOIN rollout_halt h ON ${HALT_OF_ITEM}
-         WHERE r.id = ? AND o.wave = ? AND o.run_id IS NULL
-         GROUP BY o.site_id HAVING count(*) = count(h.at) AND count(h.until) > 0`,
-        [id, wave],
-      );
-      return new Set(rows.map((row) => Number(row.site_id)));
-    },
-
-    /** An item of a site has to wait: it has its turn in a later wave, with what else had to wait in the same one. */
-    async defer(id: string, { site_id, type, slug, wave }: Pick<PlanItem, 'site_id' | 'type' | 'slug' | 'wave'>) {
-      const later = '(SELECT wave FROM rollout_wave WHERE rollout_id = ?1 AND later_of = ?2)';
-      await db.batch([
-        sql(
-          `INSERT INTO rollout_wave (rollout_id, wave, sites, items, later_of) SELECT ?1, max(wave) + 1, 0, 0, ?2 FROM rollout_wave
-           WHERE rollout_id = ?1 HAVING ${later} IS NULL`,
-          id,
-          wave,
-        ),
-        sql(
-          `INSERT INTO rollout_site (rollout_id, site_id, wave) VALUES (?1, ?3, ${later}) ON CONFLICT DO NOTHING`,
-          id,
-          wave,
-          site_id,
-        ),
-        sql(
-          `INSERT INTO rollout_later (rollout_id, site_id, type, slug, wave) VALUES (?1, ?3, ?4, ?5, ${later})
-           ON CONFLICT DO UPDATE SET wave = excluded.wave`,
-          id,
-          wave,
-          site_id,
-          type,
-          slug,
-        ),
-        sql(
-          `UPDATE rollout_wave SET
-             sites = (SELECT count(DISTINCT l.site_id) FROM rollout_later l WHERE l.rollout_id = ?1 AND l.wave = rollout_wave.wave),
-             items = (SELECT count(*) FROM rollout_later l WHERE l.rollout_id = ?1 AND l.wave = rollout_wave.wave)
-           WHERE rollout_id = ?1 AND later_of = ?2`,
-          id,
-          wave,
-        ),
-      ]);
-    },
-
-    /** Halts an item, until then or for good; false if that is known. */
-    async haltItem(
-      id: string,
-      { type, slug, version, site_id, until }: Pick<HaltRow, 'type' | 'slug' | 'version' | 'site_id' | 'until'>,
-      now: number,
-    ): Promise<boolean> {
+    /** Stores that an item does harm; false if that was stored. */
+    async haltItem(id: string, { type, slug, version, site_id }: HarmfulItem, now: number): Promise<boolean> {
       const { changes } = await db.run(
-        `INSERT INTO rollout_halt (rollout_id, type, slug, version, site_id, at, until) VALUES (?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET site_id = excluded.site_id, at = excluded.at, until = excluded.until, over_at = NULL
-         WHERE rollout_halt.over_at IS NOT NULL OR rollout_halt.until IS NOT excluded.until`,
-        [id, type, slug, version, site_id, now, until],
+        'INSERT INTO rollout_halt (rollout_id, type, slug, version, site_id, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        [id, type, slug, version, site_id, now],
       );
       return changes === 1;
     },
 
-    /** An item is halted no more; false if that is known. */
-    async releaseItem(id: string, { type, slug, version }: VersionKey, now: number): Promise<boolean> {
-      const { changes } = await db.run(
-        `UPDATE rollout_halt SET over_at = ? WHERE rollout_id = ? AND type = ? AND slug = ? AND version = ? AND over_at IS NULL`,
-        [now, id, type, slug, version],
-      );
-      return changes === 1;
-    },
-
-    /** Items that are halted. */
     halted(id: string): Promise<HaltRow[]> {
       const { sql: text, args } = haltsOf(id);
       return db.all<HaltRow>(text, args);
     },
 
     /**
-     * Items that harmed a site, or are halted; sites that an update has harmed, and that kept one and are down; of a
+     * Items that do harm, of which that is not stored; sites that an update has harmed, and that kept one and are down; of a
      * wave, on how many one failed otherwise, and its size.
      */
     async harm(id: string, wave: number) {
@@ -486,15 +396,10 @@ export function createRollouts(db: Db, aside: Reads) {
         sql(`SELECT DISTINCT i.site_id AS id FROM update_run_item i WHERE ${OF_RUNS} AND ${which}`, id);
       const [items = [], harmed = [], [failed] = [], down = [], [size] = []] = await db.read([
         sql(
-          `SELECT k.type, k.slug, k.version, coalesce(min(k.site_id), h.site_id, 0) AS site_id, sum(k.broken) AS broken,
-             q.scope IS 'fleet' AS fleet, q.fleet_until, h.at AS halted_at, h.until, h.at IS NOT NULL AND ${HOLDS} AS halted
-           FROM (SELECT i.type, i.slug, i.new_version AS version, i.site_id, max(${BROKEN}) AS broken FROM update_run_item i
-               WHERE ${OF_RUNS} AND ${HARMED} AND i.type < 4 GROUP BY 1, 2, 3, 4
-             UNION ALL SELECT type, slug, version, NULL, 0 FROM rollout_halt h WHERE h.rollout_id = ? AND ${HOLDS}) k
-           LEFT JOIN rollout_halt h ON h.rollout_id = ? AND h.type = k.type AND h.slug = k.slug AND h.version = k.version
-           LEFT JOIN quarantined_version q ON q.type = k.type AND q.slug = k.slug AND q.version = k.version AND q.lifted_at IS NULL
-           GROUP BY k.type, k.slug, k.version ORDER BY 1, 2, 3`,
-          id,
+          `SELECT i.type, i.slug, i.new_version AS version, min(i.site_id) AS site_id FROM update_run_item i
+           WHERE ${OF_RUNS} AND ${HARMED} AND i.type < 4 AND NOT EXISTS (SELECT 1 FROM rollout_halt h
+             WHERE h.rollout_id = ? AND h.type = i.type AND h.slug = i.slug AND h.version = i.new_version)
+           GROUP BY i.type, i.slug, i.new_version ORDER BY 1, 2, 3`,
           id,
           id,
         ),
@@ -518,40 +423,16 @@ export function createRollouts(db: Db, aside: Reads) {
       };
     },
 
-    /** Whether any site whose turn has not come has an item that is not halted for good. */
+    /** Whether any site that was not touched has an item that is not halted. */
     async anythingLeft(id: string): Promise<boolean> {
       const row = await db.one(
-        `SELECT EXISTS (SELECT 1 FROM ${ITEMS} WHERE r.id = ? AND o.run_id IS NULL
-           AND NOT EXISTS (SELECT 1 FROM rollout_halt h WHERE ${HALT_OF_ITEM} AND h.until IS NULL)) AS n`,
+        `SELECT EXISTS (SELECT 1 FROM rollout r JOIN rollout_site o ON o.rollout_id = r.id AND o.run_id IS NULL
+           JOIN rollout_plan_item p ON p.plan_id = r.plan_id AND p.site_id = o.site_id
+           WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM rollout_halt h
+             WHERE h.rollout_id = r.id AND h.type = p.type AND h.slug = p.slug AND h.version = p.new_version)) AS n`,
         [id],
       );
       return row?.n === 1;
-    },
-
-    /**
-     * Whether a wave of one site, apart from those that wait for a later one, was left without an update by that site: it
-     * broke, failed, or would not have it. What people do, as suspending the site, cancelling the job or ignoring the update, is not the site's doing.
-     */
-    async isOneSitesDoing(id: string, wave: number): Promise<boolean> {
-      const row = await db.one(
-        `SELECT (SELECT count(DISTINCT o.site_id) FROM ${ITEMS} WHERE r.id = ?1 AND o.wave = ?2) = 1
-           AND EXISTS (SELECT 1 FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id
-           WHERE n.rollout_id = ?1 AND n.wave = ?2 AND i.state <> 'kept' AND i.code NOT IN (${BY_PEOPLE})
-             AND NOT EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = i.site_id AND u.type = i.type AND u.slug = i.slug
-               AND u.ignored = 1)) AS n`,
-        [id, wave],
-      );
-      return row?.n === 1;
-    },
-
-    /** A wave that has soaked soaks until then, and its sites are looked at again; false if it does so already. */
-    async soakOn(id: string, wave: number, until: number): Promise<boolean> {
-      const { changes } = await db.run(
-        `UPDATE rollout_wave SET soak_until = ?, check_job = NULL WHERE rollout_id = ? AND wave = ? AND state = 'soaking'
-         AND soak_until < ? AND ${RUNS}`,
-        [until, id, wave, until],
-      );
-      return changes === 1;
     },
 
     /** Items by wave and state, and how many updates were kept with findings: in one round trip. */
@@ -586,10 +467,10 @@ export function createRollouts(db: Db, aside: Reads) {
       return readPage<RolloutItem>(
         aside,
         sql(
-          `SELECT p.site_id, s.url AS site_url, s.name AS site_name, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, o.wave,
+          `SELECT p.site_id, s.url AS site_url, s.name AS site_name, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, p.wave,
              ${STATE} AS state, coalesce(i.code, w.code, '') AS code, coalesce(i.message, w.message, '') AS message, o.run_id,
              coalesce(i.change_id, w.change_id) AS change_id, CASE WHEN ${SUSPECT} THEN c.evidence -> '$.suspect' END AS suspect
-           FROM ${ITEMS} ${CHANGE} LEFT JOIN site s ON s.id = p.site_id WHERE r.id = ?${text} ORDER BY o.wave, p.site_id, p.type, p.slug`,
+           FROM ${ITEMS} ${CHANGE} LEFT JOIN site s ON s.id = p.site_id WHERE r.id = ?${text} ORDER BY p.wave, p.site_id, p.type, p.slug`,
           id,
           ...args,
         ),
@@ -623,14 +504,13 @@ function wavesOf(id: string): Statement {
 
 function haltsOf(id: string): Statement {
   return sql(
-    `SELECT h.type, h.slug, h.version, h.site_id, h.at, h.until FROM rollout_halt h WHERE h.rollout_id = ? AND ${HOLDS}
-     ORDER BY h.at, h.type, h.slug, h.version`,
+    'SELECT type, slug, version, site_id, at FROM rollout_halt WHERE rollout_id = ? ORDER BY at, type, slug, version',
     id,
   );
 }
 
 function countsOf(id: string): Statement {
-  return sql(`SELECT o.wave, ${STATE} AS state, count(*) AS n FROM ${ITEMS} WHERE r.id = ? GROUP BY 1, 2`, id);
+  return sql(`SELECT p.wave, ${STATE} AS state, count(*) AS n FROM ${ITEMS} WHERE r.id = ? GROUP BY 1, 2`, id);
 }
 
 function suspectsOf(id: string): Statement {

@@ -78,8 +78,6 @@ CREATE TABLE rollout_wave (
   soak_until INTEGER,
   -- The job that looks at its sites once it has soaked. Stored before it is queued.
   check_job TEXT,
-  -- It has what had to wait in that wave; NULL = it was planned.
-  later_of INTEGER,
   PRIMARY KEY (rollout_id, wave)
 ) WITHOUT ROWID;
 
@@ -89,7 +87,7 @@ CREATE TABLE rollout_site (
   wave INTEGER NOT NULL,
   -- The run that its turn belongs to; NULL = it was not touched.
   run_id TEXT,
-  PRIMARY KEY (rollout_id, site_id, wave)
+  PRIMARY KEY (rollout_id, site_id)
 ) WITHOUT ROWID;
 CREATE INDEX rollout_site_wave ON rollout_site (rollout_id, wave, run_id);
 
@@ -101,17 +99,7 @@ CREATE TABLE rollout_run (
 ) WITHOUT ROWID;
 CREATE INDEX rollout_run_wave ON rollout_run (rollout_id, wave);
 
--- Items of sites that had to wait in their wave: the later one that they are in.
-CREATE TABLE rollout_later (
-  rollout_id TEXT NOT NULL REFERENCES rollout (id) ON DELETE CASCADE,
-  site_id INTEGER NOT NULL,
-  type INTEGER NOT NULL,
-  slug TEXT NOT NULL,
-  wave INTEGER NOT NULL,
-  PRIMARY KEY (rollout_id, site_id, type, slug)
-) WITHOUT ROWID;
-
--- Items that go to no further site, because they broke one: for good, or for a day if only one site showed it.
+-- Items that go to no further site, because one had to be rolled back.
 CREATE TABLE rollout_halt (
   rollout_id TEXT NOT NULL REFERENCES rollout (id) ON DELETE CASCADE,
   type INTEGER NOT NULL,
@@ -120,10 +108,6 @@ CREATE TABLE rollout_halt (
   -- The site that showed it.
   site_id INTEGER NOT NULL,
   at INTEGER NOT NULL,
-  -- When it ends unless another site confirms it; NULL = it does not end.
-  until INTEGER,
-  -- When it ended; NULL = it holds.
-  over_at INTEGER,
   PRIMARY KEY (rollout_id, type, slug, version)
 ) WITHOUT ROWID;
 

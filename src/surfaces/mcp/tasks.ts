@@ -206,9 +206,7 @@ export class Tasks {
     const input = { rollout_id: id, per_page: 1 };
     const rollout = (await this.#registry.read('svc/get-rollout-v1', input, caller, true)) as unknown as RolloutFacts;
     const { state, reason, summary, next, started_at, ended_at, approval_wave, waves } = rollout;
-    // The sites of the others had their turn in one of these.
-    const planned = waves.filter(({ later_of }) => later_of === null);
-    const sum = (of: typeof waves, member: 'sites' | 'updates') => of.reduce((total, wave) => total + wave[member], 0);
+    const sum = (member: 'sites' | 'updates') => waves.reduce((total, wave) => total + wave[member], 0);
     const approval = approval_wave === null ? '' : 'A person approves it on the page.';
     const begun = waves.flatMap((wave) => wave.started_at ?? []);
     const ended = next === '' && state !== 'running' && state !== 'paused';
@@ -223,7 +221,7 @@ export class Tasks {
     };
     if (!ended) return { ...task, status: 'working' };
     if (state === 'aborted') return { ...task, status: 'cancelled' };
-    const counts = { waves: planned.length, sites: sum(planned, 'sites'), updates: sum(waves, 'updates') };
+    const counts = { waves: waves.length, sites: sum('sites'), updates: sum('updates') };
     const output = { rollout_id: id, already_started: false, state, summary: told, ...counts };
     const result = await this.#registry.resultOf('svc/start-rollout-v1', output, caller);
     return { ...task, status: 'completed', result: state === 'halted' ? failure(result, [told]) : result };
@@ -238,7 +236,7 @@ interface RolloutFacts {
   started_at: string;
   ended_at: string | null;
   approval_wave: number | null;
-  waves: { sites: number; updates: number; later_of: number | null; started_at: string | null }[];
+  waves: { sites: number; updates: number; started_at: string | null }[];
 }
 
 /** The job does not keep what the call says of an item that is on offer nowhere, so the answer itself has to be read. */

@@ -12,7 +12,7 @@ import type { Ctx } from '../../context.js';
 import { updateHandler } from '../handler.js';
 import type { UpdateParams } from '../params.js';
 import { queueRun } from '../runs/call.js';
-import { applyHaltRules, endOrHold, halt } from './halt-rules.js';
+import { applyHaltRules, halt } from './halt-rules.js';
 import { countsWords } from './plan-words.js';
 import { isOpen, MINUTE_MS, type Rules } from './rules.js';
 
@@ -73,7 +73,11 @@ async function step(ctx: Ctx, rollout: RolloutRow): Promise<boolean> {
   if (ctx.clock.now() - ctx.clock.steps(soaked).forward < (wave.soak_until ?? 0)) return false;
   if (!(await isChecked(ctx, id, wave))) return false;
   if (await applyHaltRules(ctx, rollout, wave.wave)) return true;
-  return endOrHold(ctx, rollout, wave);
+  // Left alone by an ignored update, a cancelled job or a newer version, the first sites have shown nothing.
+  const isFirst = wave.wave === 1 && (await rollouts.anythingLeft(id));
+  if (isFirst && !(await rollouts.hasKept(id, wave.wave)))
+    return halt(ctx, id, 'None of the updates of the first wave was made, so nothing is known about them.');
+  return rollouts.endWave(id, wave.wave);
 }
 
 /** Visits the sites of a wave that has soaked, as a job: whether all were visited, so that their state can be judged. */
@@ -101,11 +105,9 @@ async function isChecked(ctx: Ctx, id: string, { wave, check_job }: WaveRow): Pr
   return false;
 }
 
-async function beginWave(ctx: Ctx, id: string, { wave, sites, items, approved_by, later_of }: WaveRow, rules: Rules) {
+async function beginWave(ctx: Ctx, id: string, { wave, sites, items, approved_by }: WaveRow, rules: Rules) {
   const { rollouts } = ctx.store;
-  // What had to wait, and broke a second site meanwhile, is told as skipped.
-  if (later_of === null && !(await rollouts.anythingLeft(id)))
-    return halt(ctx, id, 'Every update that is left broke a site before.');
+  if (!(await rollouts.anythingLeft(id))) return halt(ctx, id, 'Every update that is left broke a site before.');
   if (wave > 1 && rules.approve_waves && approved_by === null) return false;
   const detail = `Wave ${wave}: ${items} updates on ${sites} sites.`;
   return loggedStep(ctx, { name: 'rollout.wave_started', facts: { rollout_id: id, detail } }, () =>
@@ -113,17 +115,13 @@ async function beginWave(ctx: Ctx, id: string, { wave, sites, items, approved_by
   );
 }
 
-/**
- * Gives the sites whose window is open their turn, unless all that is planned for them is halted for a time; once all had
- * it, and nothing is at work, the wave soaks.
- */
+/** Gives the sites whose window is open their turn; once all had it, and nothing is at work, the wave soaks. */
 async function workWave(ctx: Ctx, id: string, { wave }: WaveRow, rules: Rules, waves: number): Promise<boolean> {
   const { rollouts, rolloutPlans } = ctx.store;
   const now = ctx.clock.now();
   const waiting = await rollouts.waiting(id, wave);
   const clocks = rules.window === null ? new Map() : await rolloutPlans.clocks(waiting);
-  const held = waiting.length === 0 ? new Set() : await rollouts.held(id, wave);
-  const ready = waiting.filter((site) => !held.has(site) && isOpen(rules, clocks.get(site), now));
+  const ready = waiting.filter((site) => isOpen(rules, clocks.get(site), now));
   if (ready.length > 0) {
     await rollouts.assign(id, wave, ready, `run_${randomUUID()}`);
     await queueRuns(ctx, id);

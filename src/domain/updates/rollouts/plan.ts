@@ -62,8 +62,6 @@ const turn = turnForEach();
 export type PlanInput = z.output<z.ZodObject<ReturnType<typeof planInput>>> & {
   /** Of policies: fixes of known vulnerabilities may be of any age. */
   vulnerable_at_once?: boolean;
-  /** Of policies: also what one site keeps from all others for a day, as the rollout waits for its end. */
-  waits?: boolean;
   /** Of the settings: of plugins and themes only these, and nothing on sites that take no automatic updates. */
   trusted?: { plugins: readonly string[]; themes: readonly string[] } | undefined;
   /** Of policies: the only sites; a person is asked for others apart. */
@@ -197,7 +195,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     narrowing === undefined ? selection.sites : await narrowSites(ctx, selection.sites, narrowing, types, true);
   const ids = sites.map(({ id }) => id);
   const limits = narrowing === undefined ? {} : limitsOf(narrowing);
-  const [open, ignored, { usable, errors }, down, guarded, seen, held, forDay, willing, excluded] = await Promise.all([
+  const [open, ignored, { usable, errors }, down, guarded, seen, held, willing, excluded] = await Promise.all([
     store.updates.ofSites(ids, types),
     store.updates.ignoredOf(ids, types),
     usableSites(ctx, sites),
@@ -205,7 +203,6 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     store.updatePlans.guarded(),
     store.rolloutPlans.firstSeen(),
     store.rolloutPlans.quarantined(),
-    input.waits === true ? store.rolloutPlans.quarantinedForDay() : [],
     willingSites(ctx, input),
     excludedSites(ctx, input),
   ]);
@@ -214,7 +211,6 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
   const obstacles = new Map(errors.map(({ site_id, code }) => [site_id, code]));
   const now = ctx.clock.now();
   const dates = new Map(seen.map((one) => [versionKey({ ...one, new_version: one.version }), one]));
-  const waiting = new Map(forDay.map((one) => [versionKey({ ...one, new_version: one.version }), one.sites]));
   const ageOf = (offer: FleetOffer): number | null => {
     const date = dates.get(versionKey(offer));
     const since = date?.first_site === offer.site_id ? date.first_seen : (date?.second_seen ?? null);
@@ -229,8 +225,7 @@ async function chosenOffers(ctx: Ctx, input: PlanInput) {
     if (asked !== undefined) return asked;
     if (willing?.has(offer.site_id) === false) return 'automatic_update_off';
     if (!may.has(offer.site_id)) return reason(obstacles.get(offer.site_id) ?? 'svc_site_not_found');
-    if (offer.quarantined === 1 && waiting.get(versionKey(offer))?.has(offer.site_id) !== false)
-      return reason('svc_version_quarantined');
+    if (offer.quarantined === 1) return reason('svc_version_quarantined');
     if (input.agreed?.has(offer.site_id) === false) return 'asked_apart';
     if (isBeyond(offer)) return reason(MISSING);
     if (input.only_vulnerable && !fixes.has(at)) return 'no_known_fix';

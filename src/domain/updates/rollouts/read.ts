@@ -6,7 +6,6 @@ import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type {
-  HaltRow,
   RolloutItem,
   RolloutItemState,
   RolloutRow,
@@ -18,7 +17,7 @@ import type { Ctx } from '../../context.js';
 import { UPDATE_TYPES } from '../results.js';
 import { totalOf } from './advance.js';
 import { countsWords } from './plan-words.js';
-import { MINUTE_MS, type Rules } from './rules.js';
+import type { Rules } from './rules.js';
 
 type Rollout = z.input<ReturnType<typeof rolloutShape>>;
 type Entry = z.input<ReturnType<typeof rolloutEntry>>;
@@ -62,12 +61,9 @@ export async function getRollout(
   const { items, total } = await rollouts.items(rollout.id, states, page, perPage);
   return {
     ...entryOf(rollout, totalOf(counts), suspects),
-    next: nextOf(rollout, waves, halted),
+    next: nextOf(rollout, waves),
     waves: waves.map((wave) => ({
-      ...{ wave: wave.wave, state: shownState(wave, rollout), sites: wave.sites },
-      // What had to wait counts in the wave that it is in now.
-      updates: sumOf(counts.get(wave.wave) ?? {}),
-      later_of: wave.later_of,
+      ...{ wave: wave.wave, state: shownState(wave, rollout), sites: wave.sites, updates: wave.items },
       counts: counts.get(wave.wave) ?? {},
       started_at: isoTime(wave.started_at),
       // Nothing waits for it any more.
@@ -78,8 +74,8 @@ export async function getRollout(
         .slice(0, RUNS)
         .map(({ run_id }) => run_id),
     })),
-    halted_items: halted.slice(0, HALTED).map(({ type, slug, version, site_id, at, until }) => {
-      return { type: wordOf(type), slug, version, site_id, at: isoTime(at) ?? '', until: isoTime(until) };
+    halted_items: halted.slice(0, HALTED).map(({ type, slug, version, site_id, at }) => {
+      return { type: wordOf(type), slug, version, site_id, at: isoTime(at) ?? '' };
     }),
     items: items.map(itemOf),
     total,
@@ -112,33 +108,16 @@ function entryOf(rollout: ToldRollout, counts: Entry['counts'] & object, suspect
   };
 }
 
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, n) => sum + n, 0);
-}
-
 /** What it waits for, in a sentence; '' = it has ended. */
-function nextOf(
-  { state, rules, settled_at }: RolloutRow,
-  waves: readonly WaveRow[],
-  halted: readonly HaltRow[],
-): string {
+function nextOf({ state, rules, settled_at }: RolloutRow, waves: readonly WaveRow[]): string {
   if (state === 'paused') return 'It is paused: sites in progress are finished, and no other starts.';
   if (state !== 'running') return settled_at === null ? 'Sites in progress are finished; no other starts.' : '';
   const wave = waves.find((one) => one.state !== 'done');
   if (wave === undefined) return '';
-  const { approve_waves, soak_minutes } = JSON.parse(rules) as Rules;
   if (wave.check_job !== null) return `The sites of wave ${wave.wave} are being checked.`;
-  if (wave.state === 'soaking') {
-    const isHeld = (wave.soak_until ?? 0) > (wave.worked_at ?? 0) + soak_minutes * MINUTE_MS;
-    const soaks = `Wave ${wave.wave} soaks until ${isoTime(wave.soak_until)}`;
-    return isHeld && waves.some((one) => one.state === 'waiting')
-      ? `${soaks}, as a single site of it has shown that updates fail, or nothing: then the rollout goes on.`
-      : `${soaks}.`;
-  }
-  const until = Math.max(0, ...halted.map((halt) => halt.until ?? 0));
-  const waits = until === 0 ? '' : `, or until ${isoTime(until)} for what broke one site`;
-  if (wave.state === 'running')
-    return `Wave ${wave.wave} is in progress, or is waiting for the windows of its sites${waits}.`;
+  if (wave.state === 'soaking') return `Wave ${wave.wave} soaks until ${isoTime(wave.soak_until)}.`;
+  if (wave.state === 'running') return `Wave ${wave.wave} is in progress, or is waiting for the windows of its sites.`;
+  const { approve_waves } = JSON.parse(rules) as Rules;
   return approve_waves && wave.wave > 1 && wave.approved_by === null
     ? `Wave ${wave.wave} is waiting for approval.`
     : `Wave ${wave.wave} begins.`;
