@@ -37,6 +37,11 @@ export function dueTimes(schedule: Schedule, zone: string, now: number): { last:
   return { last, next };
 }
 
+/** Whether it is due at this time, rather than then for another reason. */
+export function isDueAt(schedule: Schedule, zone: string, time: number): boolean {
+  return dueTimes(schedule, zone, time).last === time;
+}
+
 /** Whether two instants are on the same day of a zone. */
 export function sameDay(a: number, b: number, zone: string): boolean {
   const [one, other] = [wallOf(a, zone), wallOf(b, zone)];

@@ -15,6 +15,7 @@ import { chosenSites, withSiteIds } from './agreed.js';
 import { askerOf, definitionOf, definitionWords, ownerNames, type PolicyInput, planOf } from './definition.js';
 import { dueTimes } from './due.js';
 import { SETTINGS_POLICY } from './of-settings.js';
+import { onceMoreAt } from './once-more.js';
 
 type Entry = z.input<ReturnType<typeof policyEntry>>;
 
@@ -71,11 +72,17 @@ async function entriesOf(ctx: Ctx, rows: readonly PolicyRow[]): Promise<Entry[]>
       return {
         ...{ policy_id: row.id, name: row.name, source: row.source, enabled: row.enabled === 1, acts },
         summary: definitionWords(definition, names),
-        next_at: acts ? isoTime(dueTimes(definition.schedule, zone, now).next) : null,
+        next_at: acts ? isoTime(await nextTime(ctx, row, zone, now)) : null,
         last: await lastOf(ctx, row),
       };
     }),
   );
+}
+
+async function nextTime(ctx: Ctx, row: PolicyRow, zone: string, now: number): Promise<number> {
+  const { next } = dueTimes(definitionOf(row).schedule, zone, now);
+  const more = await onceMoreAt(ctx, row, zone);
+  return more === null || more <= row.due_at ? next : Math.min(next, more);
 }
 
 async function lastOf(ctx: Ctx, { state, detail, due_at, plan_id, approval_id }: PolicyRow): Promise<Entry['last']> {

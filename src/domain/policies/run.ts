@@ -18,7 +18,8 @@ import { type PlanInput, planUpdatesOf } from '../updates/rollouts/plan.js';
 import { previewUpdates, startRollout } from '../updates/rollouts/start.js';
 import { forgetLeft, sitesToAsk } from './agreed.js';
 import { askerOf, definitionOf, planOf } from './definition.js';
-import { dueTimes, sameDay } from './due.js';
+import { dueTimes, isDueAt, sameDay } from './due.js';
+import { onceMoreAt } from './once-more.js';
 
 /** So late a time is no missed one, although a day has ended. */
 const LATE_MS = 3_600_000;
@@ -57,7 +58,9 @@ async function turnOf(ctx: Ctx, policy: PolicyRow, zone: string): Promise<boolea
   const isMissed = (due: number) => !sameDay(due, now, zone) && now - due > LATE_MS;
   if (policy.state === 'begun' || policy.state === 'planned') return work(ctx, policy, isMissed(policy.due_at));
   await finishApproved(ctx, policy);
-  const due = dueTimes(definitionOf(policy).schedule, zone, now).last;
+  const regular = dueTimes(definitionOf(policy).schedule, zone, now).last;
+  const more = (await onceMoreAt(ctx, policy, zone)) ?? Number.POSITIVE_INFINITY;
+  const due = more <= now ? Math.max(more, regular) : regular;
   if (due <= policy.due_at || !(await ctx.store.policies.claim(policy, due))) return false;
   return work(ctx, { ...policy, due_at: due, state: 'begun', approval_id: null }, isMissed(due));
 }
@@ -220,10 +223,16 @@ const EVENTS = {
   missed: 'policy.skipped',
 } as const satisfies Record<PolicyState, string>;
 
+const ONCE_MORE = ' Once more, as a single site had kept the updates from the others.';
+
 type Told = Parameters<Ctx['store']['policies']['finish']>[1];
 
 async function end(ctx: Ctx, policy: PolicyRow, told: Told): Promise<true> {
-  const facts = { policy_id: policy.id, policy_name: policy.name, detail: told.detail };
-  await loggedStep(ctx, { name: EVENTS[told.state], facts }, () => ctx.store.policies.finish(policy, told));
+  const again = isDueAt(definitionOf(policy).schedule, await dashboardZone(ctx), policy.due_at) ? '' : ONCE_MORE;
+  const detail = `${told.detail}${again}`;
+  const facts = { policy_id: policy.id, policy_name: policy.name, detail };
+  await loggedStep(ctx, { name: EVENTS[told.state], facts }, () =>
+    ctx.store.policies.finish(policy, { ...told, detail }),
+  );
   return true;
 }

@@ -177,11 +177,11 @@ export function createRolloutPlans(db: Db, recorded: Db) {
       return new Set(rows.map((row) => Number(row.id)));
     },
 
-    /** Sites with an update that failed or was rolled back in a rollout since then, if it did on no other site. */
+    /** Sites with an update that failed, was rolled back or vanished in a rollout since then, if it did on no other site. */
     async troubled(since: number): Promise<Set<number>> {
       const rows = await db.all(
         `SELECT min(i.site_id) AS site_id FROM update_run r JOIN rollout_run n ON n.run_id = r.id
-           CROSS JOIN update_run_item i ON i.run_id = r.id AND i.state IN ('failed', 'rolled_back')
+           CROSS JOIN update_run_item i ON i.run_id = r.id AND (i.state IN ('failed', 'rolled_back') OR i.code = 'svc_offer_changed')
          WHERE r.started_at >= ? AND i.type < 4 GROUP BY i.type, i.slug, i.new_version HAVING count(DISTINCT i.site_id) = 1`,
         [since],
       );

@@ -284,6 +284,20 @@ export function createRollouts(db: Db, aside: Reads) {
       return kept !== undefined;
     },
 
+    /**
+     * Whether updates were left because of one site alone: they broke it, failed there or vanished from its offers, and either
+     * halted the rollout or went to no other site.
+     */
+    async isLeftForOneSite(id: string): Promise<boolean> {
+      const row = await db.one(
+        `SELECT count(DISTINCT i.site_id) FILTER (WHERE i.state IN ('failed', 'rolled_back') OR i.code = 'svc_offer_changed') AS troubled,
+           r.state = 'halted' OR count(*) FILTER (WHERE i.code = 'svc_rollout_halted') > 0 AS left
+         FROM rollout r JOIN rollout_run n ON n.rollout_id = r.id JOIN update_run_item i ON i.run_id = n.run_id WHERE r.id = ? GROUP BY r.id`,
+        [id],
+      );
+      return row?.troubled === 1 && row.left === 1;
+    },
+
     /** Sites of a wave that kept an update and still exist. */
     async keptSites(id: string, wave: number): Promise<number[]> {
       const rows = await db.all(

@@ -16,7 +16,7 @@ import { GUARD_FILE } from './find-guard.js';
 import type { SafeItem, SafeRun } from './run-state.js';
 
 /** How long one site suffices to hold a version back on all, if a request of ours ended in the version's own file. */
-const ONE_SITE_MS = 24 * 3_600_000;
+export const ONE_SITE_MS = 24 * 3_600_000;
 
 const THIS_SITE = 'this site';
 
