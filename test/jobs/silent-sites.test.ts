@@ -38,22 +38,22 @@ async function begun(app: TestApp): Promise<number> {
 }
 
 /**
- * Lets time pass, 2 s at a time, until so many jobs of a silent site each have begun: with each step, four more. Each waits
+ * Lets time pass, 5 s at a time, until so many jobs of a silent site each have begun: with each step, four more. Each waits
  * once its call has arrived. @returns seconds that it took
  */
 async function secondsUntilBegun(app: TestApp, jobs: number): Promise<number> {
-  for (let seconds = 0; ; seconds += 2) {
-    const expected = Math.min(jobs, 4 + 2 * seconds);
+  for (let seconds = 0; ; seconds += 5) {
+    const expected = Math.min(jobs, 4 + (4 * seconds) / 5);
     await expect.poll(() => app.fleet.stats().inFlight).toBe(expected);
     if (expected === jobs) return seconds;
-    app.clock.move(2_000);
+    app.clock.move(5_000);
   }
 }
 
 /** A job ends although all others wait. Where they have not come to that yet, a step passes before they do. */
 async function endsSoon(app: TestApp, job_id: string): Promise<void> {
-  for (let steps = 0; steps < 20 && (await statusOf(app, job_id)).status !== 'completed'; steps++) {
-    app.clock.move(2_000);
+  for (let steps = 0; steps < 10 && (await statusOf(app, job_id)).status !== 'completed'; steps++) {
+    app.clock.move(5_000);
     for (let turn = 0; turn < 300; turn++) await nextTurn();
   }
   await ends(app, job_id);
@@ -65,7 +65,7 @@ async function ends(app: TestApp, job_id: string): Promise<void> {
   await expect.poll(status).toBe('completed');
 }
 
-it.each([4, 9, 40, 80])(
+it.each([4, 9, 36])(
   'a job of healthy sites is done within a minute behind %i jobs of one silent site',
   async (count) => {
     const { app, healthy, silent } = await fleetOf(count);
@@ -73,7 +73,7 @@ it.each([4, 9, 40, 80])(
     app.clock.move(1);
     const { job_id } = await sync(app, healthy);
     expect(await secondsUntilBegun(app, count)).toBeLessThanOrEqual(50);
-    app.clock.move(2_000);
+    app.clock.move(5_000);
     await ends(app, job_id);
     expect(await statusOf(app, job_id)).toMatchObject({ succeeded: HEALTHY });
     // Each silent site is still waited for.
@@ -105,29 +105,12 @@ it('is also done behind jobs that continue direct calls on silent sites', async 
   await endsSoon(app, job_id);
 });
 
-it.each([
-  ['that are allowed at all', { concurrency: 8 }],
-  ['that are allowed to one address', { per_host: 8 }],
-])('sites known to be silent take half of the calls %s', async (_which, limits) => {
-  const { app, healthy, silent } = await fleetOf(8, { site_timeout_ms: 30_000, ...limits });
+it('a process has at most 40 jobs under way', async () => {
+  const { app, silent } = await fleetOf(44);
   for (const id of silent) await sync(app, [id]);
   app.clock.move(1);
-  await secondsUntilBegun(app, silent.length);
-  app.clock.move(30_000);
-  const ended = "SELECT count(*) AS n FROM job WHERE status = 'failed'";
-  await expect.poll(() => app.db.all(ended)).toEqual([{ n: silent.length }]);
-  for (const id of silent) await sync(app, [id]);
-  app.clock.move(1);
-  const { job_id } = await sync(app, healthy);
-  await endsSoon(app, job_id);
-});
-
-it('a process has at most 100 jobs under way', async () => {
-  const { app, silent } = await fleetOf(104);
-  for (const id of silent) await sync(app, [id]);
-  app.clock.move(1);
-  await secondsUntilBegun(app, 100);
-  app.clock.move(2_000);
+  await secondsUntilBegun(app, 40);
+  app.clock.move(5_000);
   for (let turn = 0; turn < 300; turn++) await nextTurn();
-  expect(await begun(app)).toBe(100);
+  expect(await begun(app)).toBe(40);
 });

@@ -19,15 +19,15 @@ const BEATS = 4;
 /** A job without a pause is released after this long, so that other due jobs need not wait for its end. */
 const TURN_MS = 15_000;
 
-/** A job none of whose sites has ended for this long only waits for them. */
-const WAITS_AFTER_MS = 2_000;
+/** A job none of whose sites has ended for this long only waits for them, unless its kind takes longer. */
+const WAITS_AFTER_MS = 5_000;
 
 /** What others may do meanwhile. */
 export interface TurnEvents {
   /** A job was claimed. */
   claimed(): void;
-  /** It only waits for its sites. */
-  waits(): void;
+  /** Whether it only waits for its sites now. */
+  waits(only: boolean): void;
 }
 
 /**
@@ -76,7 +76,7 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
  * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are
  * still running: as soon as fewer of the job's sites are running than calls are allowed at once.
  */
-async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: () => void): Promise<void> {
+async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: TurnEvents['waits']): Promise<void> {
   const handler = handlerOf(job.type);
   const params = JSON.parse(job.params) as object;
   const { clock, store } = ctx;
@@ -89,7 +89,10 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: ()
   let watch = () => {};
   const watchSites = () => {
     watch();
-    watch = under.size === 0 || waits === undefined ? () => {} : clock.after(WAITS_AFTER_MS, waits);
+    const after = handler.waitsAfterMs === undefined ? WAITS_AFTER_MS : handler.waitsAfterMs;
+    if (waits === undefined || after === null) return;
+    waits(false);
+    watch = under.size === 0 ? () => {} : clock.after(after, () => waits(true));
   };
   const begin = (entry: ChunkSite, site: LoadedSite | undefined) => {
     const work = runAndStore(ctx, job, handler, params, entry, site)

@@ -15,6 +15,11 @@ export interface JobHandler<P, R> {
   /** Error code for a failure that has none. */
   failure: ErrorCode;
   /**
+   * A job none of whose sites has ended for so long only waits for them, and others have its turn. Null: never, as it works
+   * all the time. Without it 5 s.
+   */
+  waitsAfterMs?: number | null;
+  /**
    * Throws ServiceError when the work failed as a whole.
    * @param begin called with what is about to be changed, as JSON; `resume` gets it if this run does not end
    */

@@ -16,7 +16,7 @@ const AT_ONCE = 4;
  * How many it has begun at most, with those that wait for silent sites: each keeps the sites of a chunk in memory, and
  * renews its lease.
  */
-const MOST = 100;
+const MOST = 40;
 /** How often the queue is polled for jobs of other processes. */
 const POLL_MS = 1000;
 
@@ -31,6 +31,8 @@ export interface JobRunner {
 interface Lane {
   /** Its job only waits for sites. */
   waits: boolean;
+  /** It did, in this turn: another may have its place. */
+  waited: boolean;
   ended: Promise<void>;
 }
 
@@ -46,24 +48,25 @@ export function createJobRunner(
   const fill = () => {
     const atWork = [...lanes].filter((lane) => !lane.waits).length;
     if (stopped || atWork >= AT_ONCE || lanes.size >= MOST) return;
-    const lane: Lane = { waits: false, ended: Promise.resolve() };
+    const lane: Lane = { waits: false, waited: false, ended: Promise.resolve() };
     lanes.add(lane);
     lane.ended = work(lane).finally(() => {
       lanes.delete(lane);
-      if (lane.waits) fill();
+      if (lane.waited) fill();
     });
   };
   /** One lane: takes turns until nothing is due, or until one has only waited: others have got its place. */
   const work = async (lane: Lane): Promise<void> => {
     const ctx = parts.ctx();
-    const waits = () => {
-      lane.waits = true;
-      fill();
+    const waits = (only: boolean) => {
+      lane.waits = only;
+      lane.waited ||= only;
+      if (only) fill();
     };
     const turn = (own: Ctx) => runNextChunk(own, parts.handlerOf, parts.owner, leaseMs, { claimed: fill, waits });
     try {
       await parts.clockSteps.settle();
-      while (!stopped && !ctx.signal.aborted && !lane.waits && (await parts.withCtx(turn)));
+      while (!stopped && !ctx.signal.aborted && !lane.waited && (await parts.withCtx(turn)));
     } catch (error) {
       // An unavailable storage is logged once elsewhere, not by every lane each second.
       if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')

@@ -11,6 +11,7 @@ import { restorableSite, restoreBackup } from './restore-site.js';
 export const backupHandler: JobHandler<NoParams, BackedUp> = {
   type: 'backup',
   failure: 'svc_backup_failed',
+  waitsAfterMs: null,
   run: (ctx, target) => backUpSite(ctx, target),
   async resume(ctx, target) {
     // Of a process that was killed it is not known at once that it is gone.
@@ -26,6 +27,7 @@ interface RestoreParams extends Selection {
 export const restoreHandler: JobHandler<RestoreParams, RestoreResult> = {
   type: 'restore',
   failure: 'svc_restore_failed',
+  waitsAfterMs: null,
   run: (ctx, _target, { backup_id, ...selection }) => restoreBackup(ctx, backup_id, selection),
   outcomeOf: ({ outcome, findings }) =>
     outcome === 'taken_back'

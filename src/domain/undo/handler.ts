@@ -79,6 +79,8 @@ async function restoredBefore(ctx: Ctx, siteId: number, left: readonly Left[], t
 export const undoHandler: JobHandler<Selected, SiteUndo> = {
   type: 'undo',
   failure: 'svc_operation_failed',
+  // As updates, which it rolls back.
+  waitsAfterMs: 60_000,
   run: async (ctx, target, selected) => undo(ctx, target, await planInJob(ctx, target, selected)),
   interrupted: (result) => result.interrupted !== undefined,
   // What the interrupted run did is as it was before by now, and counts as done.

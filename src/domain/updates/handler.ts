@@ -38,6 +38,8 @@ async function offersOf(ctx: Ctx, target: LoadedSite, params: UpdateParams): Ret
 export const updateHandler = recorded<UpdateParams, ApplyResult>({
   type: 'update',
   failure: 'svc_update_failed',
+  // Copies, checks and pauses take their time on healthy sites, too.
+  waitsAfterMs: 60_000,
   async run(ctx, target, { safe, ...params }, begin) {
     if (params.rollout !== undefined && !(await isItsTurn(ctx, target.site.id, params.rollout))) return NOTHING;
     if (safe !== undefined) {

@@ -1,16 +1,10 @@
 import { Heap } from './heap.js';
 import { type CallKind, TURNS, type Turn } from './types.js';
 
-/** The calls of a kind to sites that answer, or to those that were silent the last time. */
-export type LaneName = CallKind | `silent ${CallKind}`;
-export const laneName = (kind: CallKind, silent: boolean): LaneName => (silent ? `silent ${kind}` : kind);
-
 /** A call that waits for its turn. */
 export interface Waiter {
   readonly host: Host;
   readonly kind: CallKind;
-  /** To a site that was silent the last time, and nobody waits for the call. */
-  readonly silent: boolean;
   /** 0 if the site has no record yet. */
   readonly site_id: number;
   readonly estimate: number;
@@ -25,8 +19,6 @@ export interface Waiter {
 /** One host's queue and counts. Changed by the Pacer alone. */
 export class Host {
   running = 0;
-  /** Of those, to sites that were silent the last time. */
-  silent = 0;
   /** Number of waiters that still wait, and their expected work in milliseconds. */
   waiting = 0;
   work = 0;
@@ -35,37 +27,31 @@ export class Host {
   filedAt = 0;
   /** Entries of the ready heap with another version are stale. */
   version = 0;
-  readonly lanes = new Map<LaneName, Lane>();
+  readonly lanes = new Map<CallKind, Lane>();
   readonly key: string;
 
   constructor(key: string) {
     this.key = key;
   }
 
-  lane({ kind, silent }: Pick<Waiter, 'kind' | 'silent'>): Lane {
-    const name = laneName(kind, silent);
-    const known = this.lanes.get(name);
+  lane(kind: CallKind): Lane {
+    const known = this.lanes.get(kind);
     if (known !== undefined) return known;
-    const lane = new Lane(silent);
-    this.lanes.set(name, lane);
+    const lane = new Lane();
+    this.lanes.set(kind, lane);
     return lane;
   }
 }
 
-/** The calls of one name that wait for one host. */
+/** The calls of one kind that wait for one host. */
 class Lane {
   waiting = 0;
-  readonly silent: boolean;
   readonly #waitingOf: Record<Turn, number> = { one: 0, many: 0, bulk: 0 };
   readonly #queues: Readonly<Record<Turn, Heap<Waiter>>> = {
     one: new Heap(longestFirst),
     many: new Heap(longestFirst),
     bulk: new Heap(longestFirst),
   };
-
-  constructor(silent: boolean) {
-    this.silent = silent;
-  }
 
   /** The place of its most urgent calls in the order of turns. */
   get rank(): number {

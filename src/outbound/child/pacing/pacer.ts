@@ -1,9 +1,8 @@
 import { partOf, type SharedLimits, UNSHARED } from '../../../runtime/cluster/limits.js';
 import { ChildFailure } from '../failure.js';
 import { Heap } from './heap.js';
-import { Host, type LaneName, laneName, type Waiter } from './host.js';
+import { Host, type Waiter } from './host.js';
 import { LatencyBook } from './latency.js';
-import { SilentSites } from './silent-sites.js';
 import { CALL_KINDS, type CallKind, type PaceClock, type PaceLimits, type PaceRequest } from './types.js';
 
 export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './types.js';
@@ -31,8 +30,7 @@ function sooner(a: Ready, b: Ready): boolean {
  * Decides which call is sent next. Each host has its own queue, so a slow or crowded host never blocks the others;
  * among hosts that may start a call, the one with the most expected work left goes first (longest processing time
  * first), so that a host with many sites does not prolong the end of a run. A kind of calls that is at its own limit is
- * skipped, and takes no slot from the others. Limits are never exceeded. Calls to silent sites for which nobody waits take
- * at most half of each limit, so that sites which answer need not wait until those calls run out of time.
+ * skipped, and takes no slot from the others. Limits are never exceeded.
  */
 export class Pacer {
   readonly #clock: PaceClock;
@@ -42,11 +40,12 @@ export class Pacer {
   readonly #waiters = new Set<Waiter>();
   /** Sites whose calls go first, and how many callers wait for that. */
   readonly #expedited = new Map<number, number>();
-  readonly #ready = new Map<LaneName, Heap<Ready>>();
+  readonly #ready: Record<CallKind, Heap<Ready>> = {
+    sync: new Heap(sooner),
+    update: new Heap(sooner),
+    other: new Heap(sooner),
+  };
   readonly #runningOf: Record<CallKind, number> = { sync: 0, update: 0, other: 0 };
-  /** Of those, to silent sites. */
-  readonly #silentOf: Record<CallKind, number> = { sync: 0, update: 0, other: 0 };
-  readonly #silentSites = new SilentSites();
   readonly #later = new Heap<{ host: Host; at: number }>((a, b) => a.at < b.at);
   readonly #sharedLimits: SharedLimits;
   #limits: PaceLimits;
@@ -88,25 +87,15 @@ export class Pacer {
   /** Runs `work` when the limits allow it; fails with `cancelled` when the signal comes first. */
   async run<T>(request: PaceRequest, work: () => Promise<T>): Promise<T> {
     const kind = request.kind ?? 'other';
-    const { host, silent } = await this.#admit(request, kind);
+    const host = await this.#admit(request, kind);
     const began = this.#clock.now();
-    let failure: unknown = null;
     try {
       return await this.#sharedLimits.within(request.host, this.#limits.perHost, request.signal, work);
-    } catch (error) {
-      failure = error;
-      throw error;
     } finally {
-      const ms = this.#clock.now() - began;
-      this.#latency.learn(request.site, request.host, ms);
-      this.#silentSites.learn(request.site_id, ms, failure);
+      this.#latency.learn(request.site, request.host, this.#clock.now() - began);
       this.#running--;
       this.#runningOf[kind]--;
       host.running--;
-      if (silent) {
-        this.#silentOf[kind]--;
-        host.silent--;
-      }
       this.#refresh(host);
       this.#pump();
     }
@@ -120,7 +109,7 @@ export class Pacer {
     this.#expedited.set(siteId, (this.#expedited.get(siteId) ?? 0) + 1);
     for (const waiter of this.#waiters) {
       if (waiter.site_id !== siteId) continue;
-      waiter.host.lane(waiter).expedite(waiter);
+      waiter.host.lane(waiter.kind).expedite(waiter);
       this.#refresh(waiter.host);
     }
     this.#pump();
@@ -138,7 +127,7 @@ export class Pacer {
     for (const waiter of [...this.#waiters]) waiter.cancel();
   }
 
-  #admit({ host: key, site, site_id = 0, signal, ...request }: PaceRequest, kind: CallKind): Promise<Waiter> {
+  #admit({ host: key, site, site_id = 0, signal, ...request }: PaceRequest, kind: CallKind): Promise<Host> {
     if (this.#closed || signal?.aborted === true) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
       const host = this.#hostOf(key);
@@ -150,17 +139,16 @@ export class Pacer {
       };
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
-        resolve(waiter);
+        resolve(host);
       };
       const estimate = this.#latency.estimate(site, key);
       const turn = this.#expedited.has(site_id) ? 'one' : (request.turn ?? 'bulk');
-      const silent = turn === 'bulk' && this.#silentSites.has(site_id);
       const order = this.#arrived++;
-      const waiter: Waiter = { host, kind, silent, site_id, estimate, order, turn, waiting: true, start, cancel };
+      const waiter: Waiter = { host, kind, site_id, estimate, order, turn, waiting: true, start, cancel };
       signal?.addEventListener('abort', cancel, { once: true });
       host.waiting++;
       host.work += estimate;
-      host.lane(waiter).add(waiter);
+      host.lane(kind).add(waiter);
       this.#waiters.add(waiter);
       this.#refresh(host);
       this.#pump();
@@ -182,7 +170,7 @@ export class Pacer {
     const { host } = waiter;
     host.waiting--;
     host.work -= waiter.estimate;
-    host.lane(waiter).leave(waiter);
+    host.lane(waiter.kind).leave(waiter);
   }
 
   /** Files the host again after a change. */
@@ -196,9 +184,9 @@ export class Pacer {
     } else if (host.waiting === 0) {
       if (host.running === 0) this.#hosts.delete(host.key);
     } else if (host.running < this.#placesOf(host)) {
-      for (const [name, lane] of host.lanes) {
-        if (lane.waiting === 0 || (lane.silent && this.#isHalfSilent(host))) continue;
-        this.#heapOf(name).push({ host, version: host.version, rank: lane.rank, work: host.work });
+      for (const [kind, lane] of host.lanes) {
+        if (lane.waiting === 0) continue;
+        this.#ready[kind].push({ host, version: host.version, rank: lane.rank, work: host.work });
       }
     }
   }
@@ -245,27 +233,18 @@ export class Pacer {
       const oldest = this.#oldest(now);
       if (oldest !== undefined) return oldest;
     }
-    let first: { kind: CallKind; silent: boolean; ready: Ready } | undefined;
+    let first: { kind: CallKind; ready: Ready } | undefined;
     for (const kind of CALL_KINDS) {
-      for (const silent of [false, true]) {
-        const ready = this.#isFull(kind, silent) ? undefined : this.#peek(laneName(kind, silent));
-        if (ready !== undefined && (first === undefined || sooner(ready, first.ready))) first = { kind, silent, ready };
-      }
+      const ready = this.#isFull(kind) ? undefined : this.#peek(kind);
+      if (ready !== undefined && (first === undefined || sooner(ready, first.ready))) first = { kind, ready };
     }
-    return first?.ready.host.lane(first).next();
+    if (first === undefined) return undefined;
+    return first.ready.host.lane(first.kind).next();
   }
 
-  #heapOf(name: LaneName): Heap<Ready> {
-    const known = this.#ready.get(name);
-    if (known !== undefined) return known;
-    const heap = new Heap(sooner);
-    this.#ready.set(name, heap);
-    return heap;
-  }
-
-  /** The host that is next in a lane; entries from before a host changed are discarded. */
-  #peek(name: LaneName): Ready | undefined {
-    const heap = this.#heapOf(name);
+  /** The host that is next for calls of a kind; entries from before a host changed are discarded. */
+  #peek(kind: CallKind): Ready | undefined {
+    const heap = this.#ready[kind];
     for (let best = heap.peek(); best !== undefined; best = heap.peek()) {
       if (best.version === best.host.version) return best;
       heap.pop();
@@ -273,26 +252,16 @@ export class Pacer {
     return undefined;
   }
 
-  #isFull(kind: CallKind, silent: boolean): boolean {
-    const { concurrency, kinds } = this.#limits;
-    const members = this.#sharedLimits.members();
-    const own = partOf(kinds?.[kind] ?? concurrency, members);
-    if (this.#runningOf[kind] >= own) return true;
-    if (!silent) return false;
-    const { sync, update, other } = this.#silentOf;
-    return this.#silentOf[kind] >= half(own) || sync + update + other >= half(partOf(concurrency, members));
-  }
-
-  #isHalfSilent(host: Host): boolean {
-    return host.silent >= half(this.#placesOf(host));
+  #isFull(kind: CallKind): boolean {
+    const limit = this.#limits.kinds?.[kind];
+    return limit !== undefined && this.#runningOf[kind] >= partOf(limit, this.#sharedLimits.members());
   }
 
   #oldest(now: number): Waiter | undefined {
     let seen = 0;
     for (const waiter of this.#waiters) {
-      const { host, kind, silent } = waiter;
-      const free = host.running < this.#placesOf(host) && host.readyAt <= now && !(silent && this.#isHalfSilent(host));
-      if (free && !this.#isFull(kind, silent)) return waiter;
+      const { host, kind } = waiter;
+      if (host.running < this.#placesOf(host) && host.readyAt <= now && !this.#isFull(kind)) return waiter;
       if (++seen >= FAIR_LOOKS_AT) return undefined;
     }
     return undefined;
@@ -305,10 +274,6 @@ export class Pacer {
     this.#running++;
     this.#runningOf[waiter.kind]++;
     host.running++;
-    if (waiter.silent) {
-      this.#silentOf[waiter.kind]++;
-      host.silent++;
-    }
     const members = this.#sharedLimits.members();
     host.readyAt = now + this.#limits.perHostDelayMs * members;
     this.#nextStart = now + this.#limits.minDelayMs * members;
@@ -319,8 +284,4 @@ export class Pacer {
 
 function cancelled(): ChildFailure {
   return new ChildFailure('cancelled', 'The call was cancelled before it was sent.');
-}
-
-function half(limit: number): number {
-  return Math.max(1, Math.floor(limit / 2));
 }
