@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.7.0
+ * Version: 1.8.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -1504,10 +1504,22 @@ class Sitefleet_Guard {
 
 	/** Files that the copy does not have are taken over as they are from the version that it replaces. */
 	private function carry_over( string $old, string $live, int $room ): void {
-		foreach ( $this->walk( $old, false ) as $name => list( $size ) ) {
-			if ( null === $size || self::is_kept( (string) $name, $size, $room ) || self::there( "$live/$name" ) ) continue;
-			@mkdir( dirname( "$live/$name" ), 0755, true );
-			$this->move( "$old/$name", "$live/$name" );
+		$folders = array( '' );
+		while ( $folders ) {
+			$folder = array_pop( $folders );
+			// What cannot be read, and links, keep nothing else from being taken over.
+			foreach ( array_diff( (array) @scandir( "$old/$folder" ), array( '.', '..', '', false ) ) as $entry ) {
+				$name = ltrim( "$folder/$entry", '/' );
+				if ( is_link( "$old/$name" ) ) continue;
+				if ( is_dir( "$old/$name" ) ) {
+					$folders[] = $name;
+					continue;
+				}
+				$size = @filesize( "$old/$name" );
+				if ( false === $size || self::is_kept( $name, $size, $room ) || self::there( "$live/$name" ) ) continue;
+				@mkdir( dirname( "$live/$name" ), 0755, true );
+				$this->move( "$old/$name", "$live/$name" );
+			}
 		}
 	}
 

@@ -245,6 +245,12 @@ describe('the PHP side', needs('php'), () => {
     expect(run.status).toBe(0);
   });
 
+  it('has its version in its header, as inventories show it', () => {
+    const text = readFileSync(new URL('sitefleet-guard.php', root), 'utf8');
+    const [header, own] = [/^ \* Version: (\S+)$/m, /const VERSION\s*= '(.*)'/].map((place) => place.exec(text)?.[1]);
+    expect(header).toBe(own);
+  });
+
   it('is valid PHP without a word of output', () => {
     const file = fileURLToPath(new URL('sitefleet-guard.php', root));
     expect(execFileSync(PHP, ['-r', `define('ABSPATH', '/'); require '${file}';`], { encoding: 'utf8' })).toBe('');

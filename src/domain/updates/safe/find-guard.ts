@@ -44,7 +44,8 @@ export async function openGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard
       'svc_guard_unavailable',
       `The guard of site ${target.site.id} does not answer, so nothing was changed.`,
       {
-        advice: 'Reinstall it with install-site-guard-v1, or remove it with remove-site-guard-v1.',
+        advice:
+          'Reinstall it with install-site-guard-v1, as one before 1.8.0 answers nobody, or remove it with remove-site-guard-v1.',
         data: { site_id: target.site.id },
       },
     );

@@ -71,7 +71,7 @@ ${SAY}`;
 if ( @hash_file( 'sha256', $part ) !== '${digest}' ) { @unlink( $part ); $said = 'damaged'; }
 else {
   ${ADDRESS}
-  if ( @file_put_contents( $part, $text ) !== strlen( $text ) || ! @rename( $part, $file ) ) { @unlink( $part ); $said = 'not_writable'; }
+  if ( '' === $text || @file_put_contents( $part, $text ) !== strlen( $text ) || ! @rename( $part, $file ) ) { @unlink( $part ); $said = 'not_writable'; }
   else { @chmod( $file, 0644 ); ${FORGET} ${TRUST} $said = 'done'; }
 }
 ${SAY}`,
