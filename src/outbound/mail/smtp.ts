@@ -1,5 +1,6 @@
 /** Mail through the user's SMTP server. */
 
+import { domainToASCII } from 'node:url';
 import { createTransport, type Transporter } from 'nodemailer';
 import { type Mailer, MailFailure, type OutgoingMail } from './mailer.js';
 
@@ -142,7 +143,16 @@ async function sendOver(
   }
   if (refusals.length === 0) return;
   // The others have received it: another attempt is for those alone who may yet, as where a server has first attempts wait.
-  const remaining = refusals.filter((refusal) => !isPermanent(refusal)).map(({ recipient }) => recipient);
+  const waiting = new Set(
+    refusals.filter((refusal) => !isPermanent(refusal)).map(({ recipient }) => onTheWire(recipient)),
+  );
+  const remaining = mail.to.filter((address) => waiting.has(onTheWire(address)));
   const message = `The mail server refused ${refusals.length} of the recipients.`;
   throw new MailFailure(message, remaining.length < refusals.length, { remaining });
+}
+
+/** As addresses are sent: their domains encoded and in lower case. */
+function onTheWire(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at));
 }

@@ -145,7 +145,8 @@ export function createMail(db: Db) {
       await db.batch([
         sql(
           `INSERT INTO mail (event_key, type, site_id, recipients, subject, text, html, attempts, next_try_at, created_at)
-           SELECT event_key || ':rest', type, site_id, ?, subject, text, html, attempts, ?, created_at FROM mail WHERE id = ?`,
+           SELECT event_key || ':rest', type, site_id, ?, subject, text, html, attempts, ?, created_at FROM mail WHERE id = ?
+           ON CONFLICT (event_key) DO NOTHING`,
           JSON.stringify(remaining),
           next,
           mail.id,
