@@ -13,7 +13,7 @@ const ELSEWHERE = /(?<![a-z_])(SELECT|TABLE|DIRECTORY|CONNECTION|UNION|DELIMITER
 /** A query of literals. In the ranges and lists of partitions the word stands otherwise. */
 const VALUES = /(?<![a-z_])VALUES\b(?! (?:LESS THAN|IN)\b)/i;
 /** A number with a point, and no name right before or behind it. */
-const DECIMAL = /(?<![\w$?.])\d+\.\d+(?![\w$?.])/g;
+const DECIMAL = /(?<![\w$?.])\d+\.\d+(?:e[+-]?\d+)?(?![\w$?.])/gi;
 
 /** What may be in a comment for servers of some versions, between the parentheses. None of it changes how what follows is read. */
 const CONDITIONAL =
@@ -36,14 +36,14 @@ const CALLED = words(
   'utc_time unix_timestamp from_unixtime to_days from_days to_seconds date day dayofmonth dayofweek dayofyear week weekofyear weekday',
   'yearweek month quarter hour minute second microsecond extract date_format str_to_date timestampdiff timestampadd datediff timediff',
   'date_add date_sub last_day maketime makedate sec_to_time time_to_sec',
-  'concat concat_ws lower lcase upper ucase left right substr substring substring_index mid trim ltrim rtrim replace reverse insert',
+  'concat concat_ws lpad rpad addtime subtime lower lcase upper ucase left right substr substring substring_index mid trim ltrim rtrim replace reverse insert',
   'char_length character_length length octet_length bit_length instr locate position strcmp ascii ord hex unhex bin oct conv format field',
   'find_in_set elt quote soundex to_base64 from_base64 md5 sha sha1 sha2 crc32 uuid uuid_short uuid_to_bin bin_to_uuid is_uuid rand',
   'regexp_like regexp_replace regexp_substr regexp_instr weight_string inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv6',
   'if ifnull nullif coalesce isnull greatest least cast convert abs sign round floor ceil ceiling truncate pow power sqrt exp ln log',
   'log2 log10 sin cos tan asin acos atan atan2 radians degrees pi bit_count',
   'json_valid json_extract json_unquote json_value json_query json_exists json_quote json_array json_object json_length json_keys',
-  'json_type json_contains json_contains_path json_search json_depth json_compact json_schema_valid json_overlaps',
+  'json_type json_contains json_contains_path json_search json_depth json_compact json_schema_valid json_overlaps json_set json_insert json_replace json_remove json_merge_patch json_merge_preserve json_pretty',
   'point st_x st_y st_latitude st_longitude st_srid st_geomfromtext st_geometryfromtext st_pointfromtext st_astext st_distance st_distance_sphere',
 );
 
@@ -54,7 +54,7 @@ const ENGINE =
 const OPTION = [
   ENGINE,
   '(?:DEFAULT )?(?:CHARSET|CHARACTER SET|COLLATE) ?=? ?\\w+',
-  '(?:AUTO_INCREMENT|(?:MIN|MAX)_ROWS|AVG_ROW_LENGTH|KEY_BLOCK_SIZE|PACK_KEYS|(?:TABLE_|PAGE_)?CHECKSUM|DELAY_KEY_WRITE|TRANSACTIONAL|STATS_(?:PERSISTENT|AUTO_RECALC|SAMPLE_PAGES)) ?=? ?(?:\\d+|DEFAULT)',
+  '(?:AUTO_INCREMENT|(?:MIN|MAX)_ROWS|AVG_ROW_LENGTH|KEY_BLOCK_SIZE|PACK_KEYS|(?:TABLE_|PAGE_)?CHECKSUM|DELAY_KEY_WRITE|AUTOEXTEND_SIZE|TRANSACTIONAL|STATS_(?:PERSISTENT|AUTO_RECALC|SAMPLE_PAGES)) ?=? ?(?:\\d+|DEFAULT)',
   'ROW_FORMAT ?=? ?[a-z_]+',
   '(?:COMMENT|COMPRESSION|(?:DEFAULT )?ENCRYPTION) ?=? ?\\?',
   'TABLESPACE \\?(?: STORAGE (?:DISK|MEMORY))?',
