@@ -105,7 +105,7 @@ const GOOD: readonly Kind[] = [
 const SOLD_OUT: Sold = {
   name: 'beside a product that is sold out now',
   code: "add_filter( 'test_sold_out', '__return_true' );",
-  says: 'No product can be put into the cart any more: HTTP 400 (woocommerce_rest_product_out_of_stock)',
+  says: 'No product can be put into the cart any more: HTTP 400 ("woocommerce_rest_product_out_of_stock")',
 };
 const ALL: readonly Kind[] = [...BAD, ...DOUBTFUL, ...GOOD, SOLD_OUT];
 

@@ -98,7 +98,7 @@ export class WordPressHost {
   }
 
   query(statements: string): string {
-    return execFileSync('mariadb', ['--no-defaults', '-S', this.#socket, '-N', '-e', statements], {
+    return execFileSync('mariadb', ['--no-defaults', '--default-character-set=utf8mb4', '-S', this.#socket, '-N', '-e', statements], {
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
     });

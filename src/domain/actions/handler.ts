@@ -15,7 +15,7 @@ export interface JobHandler<P, R> {
   /** Error code for a failure that has none. */
   failure: ErrorCode;
   /**
-   * A job none of whose sites has ended for so long only waits for them, and others have its turn. Null: never, as it works
+   * A job none of whose sites has ended for this long only waits for them, and others have its turn. Null: never, as it works
    * all the time. Without it 5 s.
    */
   waitsAfterMs?: number | null;
