@@ -98,10 +98,14 @@ export class WordPressHost {
   }
 
   query(statements: string): string {
-    return execFileSync('mariadb', ['--no-defaults', '--default-character-set=utf8mb4', '-S', this.#socket, '-N', '-e', statements], {
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-    });
+    return execFileSync(
+      'mariadb',
+      ['--no-defaults', '--default-character-set=utf8mb4', '-S', this.#socket, '-N', '-e', statements],
+      {
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    );
   }
 
   sql(statement: string): number | null {
