@@ -108,6 +108,27 @@ describe.each(['fatal', 'adds_administrator'] as const)('a site that says that e
   });
 });
 
+it('keeps it from the others for a day under a daily policy, too', async () => {
+  lies('fatal');
+  await own('POST /policies', {
+    ...{ name: 'daily', schedule: { at: '02:00' }, approval: 'auto', waves: { canaries: 1 } },
+  });
+  await until(1, 1);
+  app.clock.move(HOUR);
+  await runPolicies(app.ctx({ actor: SYSTEM }));
+  // The canary breaks some minutes after the time, and so is free again some minutes after the next one.
+  app.clock.move(600_000);
+  for (let turns = 0; turns < 3; turns++) {
+    await advanceRollouts(app.ctx({ actor: SYSTEM }));
+    await running(app, app.drain());
+  }
+  expect(versions()).toBe('1.0 1.0 1.0 1.0 1.0 1.0 1.0 1.0');
+  app.clock.move(3_000_000);
+  // A day, and the pauses between waves; before the policy's time on Wednesday.
+  await hours(34);
+  expect(versions()).toBe(OTHERS);
+});
+
 it('a version that is bad on every site breaks one, a day later a second one, and then no other', async () => {
   for (const site of app.fleet.sites) site.faults.breaks = { [`${SHOP}@2.0`]: 'fatal' };
   await weekly({ canaries: 1 });

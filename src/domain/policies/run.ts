@@ -24,6 +24,9 @@ import { onceMoreAt } from './once-more.js';
 /** So late a time is no missed one, although a day has ended. */
 const LATE_MS = 3_600_000;
 
+/** So long at most a time waits for the day to end that one site can keep a version from the others. */
+const POSTPONED_MS = 6 * 3_600_000;
+
 /** Runs every policy that is due. */
 export async function runPolicies(ctx: Ctx): Promise<string> {
   if (ctx.config.read_only) return 'read only';
@@ -60,6 +63,8 @@ async function turnOf(ctx: Ctx, policy: PolicyRow, zone: string): Promise<boolea
   await finishApproved(ctx, policy);
   const regular = dueTimes(definitionOf(policy).schedule, zone, now).last;
   const more = (await onceMoreAt(ctx, policy, zone)) ?? Number.POSITIVE_INFINITY;
+  // The next time of a daily policy comes shortly before what one site kept is free again.
+  if (more > now && more - regular <= POSTPONED_MS) return false;
   const due = more <= now ? Math.max(more, regular) : regular;
   if (due <= policy.due_at || !(await ctx.store.policies.claim(policy, due))) return false;
   return work(ctx, { ...policy, due_at: due, state: 'begun', approval_id: null }, isMissed(due));
