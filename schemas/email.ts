@@ -24,7 +24,7 @@ export function isEmail(text: string): boolean {
   return wire !== null && ASCII().safeParse(wire).success;
 }
 
-/** Who is told of outages of one site: how many addresses at most, and their characters. */
+/** Recipients of the outage mails of one site: most addresses, and most characters of each. */
 export const SITE_EMAILS = { most: 20, length: 191 };
 
 /** An e-mail address of at most `max` characters; `rule` is the error message. */

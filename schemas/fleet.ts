@@ -76,10 +76,12 @@ export const fleetDetails = once(() => ({
   monitoring_emails: z
     .string()
     .max(SITE_EMAILS.most * (SITE_EMAILS.length + 10))
-    .transform((list) => {
-      const addresses = list.split(',').map((address) => address.trim());
-      return addresses.join(',');
-    })
+    .transform((list) =>
+      list
+        .split(',')
+        .map((part) => part.trim())
+        .join(','),
+    )
     .refine(
       (list) => list === '' || emailList().safeParse(list.split(',')).success,
       `must be at most ${SITE_EMAILS.most} e-mail addresses, comma-separated`,

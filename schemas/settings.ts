@@ -48,6 +48,9 @@ const WIDGETS = [
   'uptime_monitoring_response_time',
 ] as const;
 
+/** A format of PHP's `date`. */
+const phpFormat = () => line(50).min(1).regex(/^\D*$/, 'must not contain digits');
+
 export const GENERAL = {
   time_daily_update: field(
     clock,
@@ -57,9 +60,7 @@ export const GENERAL = {
   frequency_daily_update: field(() => whole(1, 12), 2, 'Syncs a day.'),
   date_format: field(
     () =>
-      line(50)
-        .min(1)
-        .regex(/^\D*$/, 'must not contain digits')
+      phpFormat()
         // A letter after a backslash stands for itself.
         .regex(
           /^(?:[^\\]|\\.)*?[dDjlSNwzWFmMntLoXxYycrU]/u,
@@ -68,11 +69,7 @@ export const GENERAL = {
     'F j, Y',
     'Date format in reports, as PHP writes it.',
   ),
-  time_format: field(
-    () => line(50).min(1).regex(/^\D*$/, 'must not contain digits'),
-    'g:i a',
-    'Time format in reports, as PHP writes it.',
-  ),
+  time_format: field(phpFormat, 'g:i a', 'Time format in reports, as PHP writes it.'),
   timezone_string: field(
     () => line(64),
     'UTC+0',

@@ -59,7 +59,7 @@ async function endsSoon(app: TestApp, job_id: string): Promise<void> {
   await ends(app, job_id);
 }
 
-/** No time passes any more: what is needed for it waits for nobody. */
+/** The clock stands still: the job needs no more time to end. */
 async function ends(app: TestApp, job_id: string): Promise<void> {
   const status = async () => (await statusOf(app, job_id)).status;
   await expect.poll(status).toBe('completed');

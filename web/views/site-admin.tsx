@@ -40,7 +40,7 @@ export function OpenAdmin({ site }: { site: SiteRecord }) {
     } catch (error) {
       tab?.close();
       if (!(error instanceof ApiError)) throw error;
-      // Of a guard that nobody has asked for, the refusal is the first that is known.
+      // Nobody has looked for a guard yet: the refusal tells that there is none.
       if (!setUp && guard?.installed === null && error.code === 'svc_guard_refused') setAsking(true);
       else setRefused(error);
     }

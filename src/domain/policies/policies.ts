@@ -72,17 +72,17 @@ async function entriesOf(ctx: Ctx, rows: readonly PolicyRow[]): Promise<Entry[]>
       return {
         ...{ policy_id: row.id, name: row.name, source: row.source, enabled: row.enabled === 1, acts },
         summary: definitionWords(definition, names),
-        next_at: acts ? isoTime(await nextTime(ctx, row, zone, now)) : null,
+        next_at: acts ? isoTime(await nextTime(ctx, row, dueTimes(definition.schedule, zone, now).next, zone)) : null,
         last: await lastOf(ctx, row),
       };
     }),
   );
 }
 
-async function nextTime(ctx: Ctx, row: PolicyRow, zone: string, now: number): Promise<number> {
-  const { next } = dueTimes(definitionOf(row).schedule, zone, now);
+/** @param regular the next time of its schedule */
+async function nextTime(ctx: Ctx, row: PolicyRow, regular: number, zone: string): Promise<number> {
   const more = await onceMoreAt(ctx, row, zone);
-  return more === null || more <= row.due_at ? next : Math.min(next, more);
+  return more === null || more <= row.due_at ? regular : Math.min(regular, more);
 }
 
 async function lastOf(ctx: Ctx, { state, detail, due_at, plan_id, approval_id }: PolicyRow): Promise<Entry['last']> {

@@ -67,7 +67,7 @@ const MARK = Buffer.from('sitefleet-guard');
  * the hash, which the child's own check needs. To the child any text with a signature that it accepts is a login, without
  * an end and as often as one likes (`parse_login_required` of MainWP Child): no header of ours may be one.
  */
-export function guardSignature(text: string, key: KeyObject): string {
+function guardSignature(text: string, key: KeyObject): string {
   const signed = Buffer.concat([MARK, createHash('sha256').update(text, 'utf8').digest()]);
   return privateEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signed).toString('base64');
 }

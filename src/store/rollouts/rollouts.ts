@@ -292,7 +292,8 @@ export function createRollouts(db: Db, aside: Reads) {
       const row = await db.one(
         `SELECT count(DISTINCT i.site_id) FILTER (WHERE i.state IN ('failed', 'rolled_back') OR i.code = 'svc_offer_changed') AS troubled,
            r.state = 'halted' OR count(*) FILTER (WHERE i.code = 'svc_rollout_halted') > 0 AS left
-         FROM rollout r JOIN rollout_run n ON n.rollout_id = r.id JOIN update_run_item i ON i.run_id = n.run_id WHERE r.id = ? GROUP BY r.id`,
+         FROM rollout r JOIN rollout_run n ON n.rollout_id = r.id JOIN update_run_item i ON i.run_id = n.run_id
+         WHERE r.id = ? AND (r.state = 'halted' OR EXISTS (SELECT 1 FROM rollout_halt h WHERE h.rollout_id = r.id)) GROUP BY r.id`,
         [id],
       );
       return row?.troubled === 1 && row.left === 1;

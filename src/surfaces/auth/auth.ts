@@ -126,11 +126,9 @@ export function createAuth(parts: AuthParts): Auth {
     } finally {
       byName.end(key, outcome);
       // One good login does not clear the guesses at other names.
-      for (const [throttle, of] of [
-        [byNetwork, network],
-        [bySite, site],
-      ] as const)
-        throttle.end(of, outcome === 'good' ? 'unknown' : outcome);
+      const guessed = outcome === 'good' ? 'unknown' : outcome;
+      byNetwork.end(network, guessed);
+      bySite.end(site, guessed);
     }
   }
 

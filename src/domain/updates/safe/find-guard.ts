@@ -45,7 +45,7 @@ export async function openGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard
       `The guard of site ${target.site.id} does not answer, so nothing was changed.`,
       {
         advice:
-          'Reinstall it with install-site-guard-v1, as one before 1.8.0 answers nobody, or remove it with remove-site-guard-v1.',
+          'Reinstall it with install-site-guard-v1, as guards before 1.8.0 cannot read the requests of this version, or remove it with remove-site-guard-v1.',
         data: { site_id: target.site.id },
       },
     );
