@@ -328,6 +328,15 @@ describe('a good update', () => {
     expectUndone(await updated(redirect(`${url}wp-login.php?redirect_to=x`, front)), /redirects/);
   });
 
+  it('is none if it sends visitors round in circles, also behind a redirect that was there before', async () => {
+    const { url } = app.site(0);
+    expectUndone(await updated(redirect(url, front)), /redirects/);
+    app = await safetyApp({ sites: 1 });
+    const english = ({ query }: PageVisit) => query('cat') === '2';
+    const to = `${app.site(0).url}?cat=2`;
+    expectUndone(await updated(redirect(to, english), redirect(to, front)), /redirects in circles/);
+  });
+
   const login = ({ path }: PageVisit) => path === 'wp-login.php';
   it.each([
     ['another address', () => redirect(`${app.site(0).url}secret/`, login)],

@@ -148,8 +148,11 @@ function comparePage(
   if (steady && now.status >= 400 && second.status < 400) return [gone(page, second, now)];
   const fresh = now.errors.filter((mark) => !first.errors.includes(mark) && !second.errors.includes(mark));
   if (fresh.length > 0) return fresh.map((mark) => broken(key, `${name} says "${mark}".`));
-  if (steady && first.location === second.location && now.location !== second.location && now.location !== '')
-    return [redirected(page, now)];
+  if (steady && first.location === second.location && now.location !== '') {
+    if (now.location !== second.location) return [redirected(page, now)];
+    // Where it led before, it leads back to now.
+    if (now.status >= 300 && second.status < 300) return [broken(key, `${name} redirects in circles.`)];
+  }
   if (now.status !== second.status) return [];
   // Output before the headers prevents WordPress from setting its cookies: no one can log in.
   if (page.kind === 'login' && first.cookies === true && second.cookies === true && now.cookies === false)
