@@ -137,6 +137,17 @@ it.each(Object.entries(READERS))('%s', async (_name, [good, read]) => {
   }
 });
 
+it.each([
+  ['hello', hello, helloOf],
+  ['faults', fault, (value: Fields) => faultsOf({ faults: [value] })],
+  ['ledger', ledger, (value: Fields) => ledgerOf({ ledger: value })],
+])('%s without a member is refused, as every guard that answers sends it', (_name, good: Fields, read) => {
+  for (const name of Object.keys(good)) {
+    const { [name]: _left, ...others } = good;
+    expect(() => read(others), name).toThrow(`no usable "${name}"`);
+  }
+});
+
 it.each(['created', 'until'])('a time of which no date can be made is refused: %s', (name) => {
   const bad =
     name === 'created'

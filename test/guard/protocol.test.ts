@@ -197,29 +197,6 @@ describe('what is read', () => {
     expect(String(failure)).toContain('HTTP 403, 403, 403');
   });
 
-  it('reads records whose text an older guard could not send, and those beside them', async () => {
-    const record = {
-      time: 1,
-      first: 1,
-      count: 1,
-      line: 3,
-      kind: null,
-      item: null,
-      armed: false,
-      restored: null,
-      waited: null,
-    };
-    const faults = [
-      { ...record, message: null, file: null },
-      { ...record, message: 'nix', file: 'a.php' },
-    ];
-    const { guard } = client((request) => reply(request, { faults }));
-    expect((await guard.faults(0)).map(({ message, file }) => [message, file])).toEqual([
-      ['', ''],
-      ['nix', 'a.php'],
-    ]);
-  });
-
   it('refuses answers that are not as agreed', async () => {
     const wrong: Record<string, unknown>[] = [
       {},

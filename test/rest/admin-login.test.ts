@@ -93,14 +93,6 @@ describe('a login through the guard', () => {
     expect(body.data.advice).not.toBe('');
   });
 
-  it('says so of a guard that is older than logins', async () => {
-    app.fleet.site(0).faults.guardRefuses = { login: 'bad_request' };
-    const { status, body } = await ask(1);
-    app.fleet.site(0).faults.guardRefuses = {};
-    expect([status, body.data.reason]).toEqual([409, 'bad_request']);
-    expect(body.data.advice).toContain('Install the guard again');
-  });
-
   it('takes a code that names a member of every object for what it is: an unknown one', async () => {
     app.fleet.site(0).faults.guardRefuses = { login: 'constructor' };
     const { status, body } = await ask(1);

@@ -1,7 +1,7 @@
 /** Canaries that are chosen by what is known of their sites: the newest backups, the fewest visits. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { BEFORE_VISITS, putGuard } from '../../src/demo/guard/state.js';
+import { putGuard } from '../../src/demo/guard/state.js';
 import { inactivePlugin } from '../../src/demo/inventory.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { type RestApp, restApp } from '../rest/client.js';
@@ -143,17 +143,11 @@ describe('canaries', () => {
   });
 
   it('are the sites whose guards have counted the fewest visits a day', async () => {
-    const visits = [
-      { days: 7, count: 700 },
-      { days: 1, count: 140 },
-      { days: 7, count: 0 },
-    ];
-    for (const [index, seen] of visits.entries())
-      putGuard(app.fleet.site(index), index === 2 ? BEFORE_VISITS : undefined).visits = seen;
-    putGuard(app.fleet.site(3));
-    for (const id of [1, 2, 3, 4]) await app.call('get-site-guard', { site_id_or_domain: id });
+    const visits = [{ days: 7, count: 700 }, { days: 1, count: 140 }, null];
+    for (const [index, seen] of visits.entries()) putGuard(app.fleet.site(index)).visits = seen;
+    for (const id of [1, 2, 3]) await app.call('get-site-guard', { site_id_or_domain: id });
     expect(await app.call('get-site-guard', { site_id_or_domain: 1 })).toMatchObject({ visits_per_day: 100 });
-    // A guard that does not count is not one without visitors.
+    // A guard that has not counted for a whole day yet is not one without visitors.
     expect(await app.call('get-site-guard', { site_id_or_domain: 3 })).toMatchObject({ visits_per_day: null });
     const one = await plan({ canaries: 1, canary_choice: 'least_traffic' });
     expect(firstOf(one)).toEqual([1]);

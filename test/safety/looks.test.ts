@@ -4,7 +4,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PageChange, PageVisit } from '../../src/demo/faults.js';
-import { BEFORE_SANDBOXES, putGuard } from '../../src/demo/guard/state.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { isBelow, isOwnPlace } from '../../src/domain/updates/safe/looked-pages.js';
 import type { Answer } from '../support/harness.js';
@@ -451,12 +450,12 @@ describe('pages that stand for the others', () => {
     ['posts over REST', by('rest_route', '/wp/v2/posts'), /The list of posts in the REST API answers HTTP 500/],
     ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php answers HTTP 500/],
   ])('%s, broken, undoes where the guard has no sandbox', async (_name, where, why) => {
-    putGuard(app.site(0), BEFORE_SANDBOXES);
+    app.site(0).faults.guardRefuses = { sandbox: 'multisite' };
     expectUndone(await updated(fails(where)), why);
   });
 
   it('admin-ajax.php, garbled, undoes where the guard has no sandbox', async () => {
-    putGuard(app.site(0), BEFORE_SANDBOXES);
+    app.site(0).faults.guardRefuses = { sandbox: 'multisite' };
     const ajax = at('wp-admin/admin-ajax.php');
     expectUndone(
       await updated((made, visit) => (ajax(visit) ? noise(made, visit) : made)),
@@ -784,11 +783,11 @@ describe('what logged-in users meet', () => {
   });
 
   it.each([
-    ['has no sandbox', BEFORE_SANDBOXES, {}, 'the guard is older than 1.5.0; install-site-guard-v1 renews it'],
-    ['refuses', undefined, { sandbox: 'multisite' }, 'the site belongs to a network'],
-  ])('is not looked at by a guard that %s', async (_what, version, guardRefuses, why) => {
-    putGuard(app.site(0), version);
-    app.site(0).faults.guardRefuses = guardRefuses;
+    ['multisite', 'the site belongs to a network'],
+    ['no_sandbox', 'the guard could not keep a check from storing anything'],
+    ['locked', 'the guard did not open its sandbox'],
+  ])('is not looked at by a guard that refuses: %s', async (sandbox, why) => {
+    app.site(0).faults.guardRefuses = { sandbox };
     const outcome = await updated(inside(['dashboard', 'editor', 'front', 'ajax', 'rest', 'passwords'], CRASHED));
     expectKept(outcome, null);
     expect(outcome.answer.not_checked).toContain(`logged-in users and wp-admin: ${why}`);

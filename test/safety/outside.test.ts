@@ -157,14 +157,10 @@ it.each(['keep', 'roll_back'])('a healthy update says nothing, with %s', async (
   expect(answer).toMatchObject({ updated: [{ slug: SLUG }], suspects: [], errors: [] });
 });
 
-it.each([
-  ['an older guard', () => putGuard(first(), '1.3.1')],
-  ['a guard that refuses', () => (first().faults.guardRefuses = { ledger: 'multisite' })],
-])('%s: the answer says that nobody looked', async (_name, prepare) => {
+it('a guard of a network keeps no ledger: the answer says that nobody looked', async () => {
   putGuard(first());
-  first().faults.guardRefuses = {};
-  prepare();
-  await offer(`8.${_name.length}`, 'drops_table');
+  first().faults.guardRefuses = { ledger: 'multisite' };
+  await offer('8.0', 'drops_table');
   const answer = await tool('update-site-plugins', one);
   expect(answer).toMatchObject({ updated: [{ slug: SLUG }] });
   expect(answer.suspects ?? []).toEqual([]);

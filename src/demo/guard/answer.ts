@@ -8,16 +8,7 @@ import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
 import { actOnBackup, BACKUP_ACTIONS } from './backup.js';
 import { ledger, mend } from './ledger.js';
-import {
-  BEFORE_LEDGERS,
-  BEFORE_SANDBOXES,
-  BEFORE_UPDATES_WERE_KNOWN,
-  BEFORE_VISITS,
-  findItem,
-  keep,
-  removeGuard,
-  rollBack,
-} from './state.js';
+import { findItem, keep, removeGuard, rollBack } from './state.js';
 import type { ArmedVersion, GuardState, KeptVersion } from './types.js';
 
 const PROTOCOL = 'sitefleet-guard-v2';
@@ -25,8 +16,6 @@ const SKEW = 300;
 const NONCE_SECONDS = 900;
 const MAX_ARMED = 3600;
 const LOGIN_SECONDS = 60;
-
-const COUNTS_NO_VISITS = [BEFORE_UPDATES_WERE_KNOWN, BEFORE_LEDGERS, BEFORE_SANDBOXES, BEFORE_VISITS];
 
 class Refusal extends Error {
   readonly code: string;
@@ -180,12 +169,10 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
     case 'login':
       return login(site, guard, asked.user, now);
     case 'ledger':
+      return { ledger: ledger(site, guard) };
     case 'mend':
-      if ([BEFORE_UPDATES_WERE_KNOWN, BEFORE_LEDGERS].includes(guard.version)) throw new Refusal('bad_request');
-      return action === 'ledger' ? { ledger: ledger(site, guard) } : { mended: mend(guard, asked) };
+      return { mended: mend(guard, asked) };
     case 'sandbox':
-      if ([BEFORE_UPDATES_WERE_KNOWN, BEFORE_LEDGERS, BEFORE_SANDBOXES].includes(guard.version))
-        throw new Refusal('bad_request');
       guard.openUntil = now + Number(asked.seconds);
       return { until: guard.openUntil, looks: Object.keys(SANDBOX) };
     case 'uninstall':
@@ -237,9 +224,9 @@ function greeting(site: DemoSite, guard: GuardState): Fields {
     zip: true,
     opcache: true,
     maintenance: site.faults.maintenance === true,
-    ...(guard.version === BEFORE_UPDATES_WERE_KNOWN ? {} : { updating: guard.updating }),
+    updating: guard.updating,
     drop_ins: [],
-    ...(COUNTS_NO_VISITS.includes(guard.version) ? {} : { visits: guard.visits }),
+    visits: guard.visits,
     login: guard.login,
     backup: guard.backup?.version ?? null,
     armed: guard.armed,

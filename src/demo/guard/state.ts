@@ -6,14 +6,6 @@ import type { DemoSite } from '../site.js';
 import type { PluginState, ThemeState } from '../state.js';
 import type { GuardState, ItemKind, KeptVersion } from './types.js';
 
-/** The guard before it reported running updates. */
-export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';
-/** The last guard without a ledger. */
-export const BEFORE_LEDGERS = '1.3.1';
-/** The last guard without a sandbox. */
-export const BEFORE_SANDBOXES = '1.4.0';
-/** The last guard that counts no visits. */
-export const BEFORE_VISITS = '1.5.0';
 const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
@@ -77,7 +69,7 @@ export function keep(
 /** Updates that begin now; the answer ends them. */
 export function beginUpdates(site: DemoSite, kind: ItemKind, slugs: readonly string[]): () => void {
   const { guard } = site;
-  if (guard === null || guard.version === BEFORE_UPDATES_WERE_KNOWN) return () => undefined;
+  if (guard === null) return () => undefined;
   const begun = slugs.map((slug) => ({ kind, slug, since: Math.floor(site.now() / 1000) }));
   guard.updating.push(...begun);
   return () => {

@@ -95,7 +95,7 @@ export interface GuardState {
   kept: KeptVersion[];
   armed: ArmedVersion[];
   faults: RecordedFault[];
-  /** Running updates; guards before 1.1.0 do not report them. */
+  /** Running updates. */
   updating: { kind: ItemKind; slug: string; since: number }[];
   /** Changes that versions made outside their own files and that have not been restored. */
   harms: Set<Harm>;

@@ -10,7 +10,7 @@ import { RepositoryError } from '../../runtime/repository-error.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
 import { compareVersions } from '../sites/versions.js';
-import { askGuard, FIRST_WITH_BACKUPS, guardError } from '../updates/safe/find-guard.js';
+import { askGuard, guardError } from '../updates/safe/find-guard.js';
 import { putPlugin } from '../updates/safe/site-guard.js';
 
 export type SiteBackup = ReturnType<SiteGuard['backups']>;
@@ -25,12 +25,10 @@ export interface OpenPlugin {
 export async function findPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin & { ready: boolean }> {
   requireWritable(target);
   const found = await askGuard(ctx, target);
-  if (found === null || compareVersions(found.hello.guard, FIRST_WITH_BACKUPS) < 0)
+  if (found === null)
     throw new ServiceError(
       'svc_guard_unavailable',
-      found === null
-        ? `Site ${target.site.id} has no guard that answers. Backups are read through it.`
-        : `The guard of site ${target.site.id} is too old for backups.`,
+      `Site ${target.site.id} has no guard that answers. Backups are read through it.`,
       { advice: 'Install it with install-site-guard-v1, then try again.', data: { site_id: target.site.id } },
     );
   const { version } = await ctx.guards.backupPlugin();
@@ -41,7 +39,7 @@ export async function findPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlug
 
 /**
  * The plugin for backups of a site that has a guard; installs it if it is missing.
- * @throws ServiceError if the site has no guard, or an older one
+ * @throws ServiceError if the site has no guard that answers
  */
 export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlugin> {
   const { ready, ...found } = await findPlugin(ctx, target);

@@ -18,7 +18,7 @@ import type { BegunUpdates } from './params.js';
 import { type Plan, refusal } from './plan.js';
 import { isBeyond } from './requirements.js';
 import { type ApplyError, failed, UPDATE_TYPES } from './results.js';
-import { FIRST_WITH_BACKUPS, GUARD_FILE } from './safe/find-guard.js';
+import { FIRST_THAT_ANSWERS, GUARD_FILE } from './safe/find-guard.js';
 import { splitQuarantined } from './safe/quarantine.js';
 
 const DAY_MS = 86_400_000;
@@ -60,8 +60,8 @@ function standingOf(demand: BackupDemand, days: number, now: number): Standing {
   const why =
     guarded === 0
       ? 'It has no guard, through which backups are read: install-site-guard-v1 installs it.'
-      : guard !== null && compareVersions(guard, FIRST_WITH_BACKUPS) < 0
-        ? 'Its guard is too old for backups: install-site-guard-v1 renews it.'
+      : guard !== null && compareVersions(guard, FIRST_THAT_ANSWERS) < 0
+        ? 'Its guard is too old to answer: install-site-guard-v1 renews it.'
         : null;
   return why === null ? { since, lacks } : { refused: refusedWords(lacks, why) };
 }

@@ -52,20 +52,17 @@ export interface GuardHello {
   opcache: boolean;
   /** WordPress shows its maintenance page to every visitor. */
   maintenance: boolean;
-  /**
-   * Updates of plugins and themes that a living process is running; null = a guard before 1.1.0, which does not report
-   * them.
-   */
-  updating: GuardUpdating[] | null;
+  /** Updates of plugins and themes that a living process is running. */
+  updating: GuardUpdating[];
   /** Drop-ins of the site that may hide fatal errors from the watchdog. */
   drop_ins: string[];
   /**
    * Visits that reached PHP in the last whole days, at most 7, estimated from a sample; null = no whole day was counted
-   * yet, or a guard before 1.6.0, which does not count.
+   * yet.
    */
   visits: { days: number; count: number } | null;
   login: boolean;
-  /** Version of the plugin for backups; null = it is not there, or a guard before 1.7.0. */
+  /** Version of the plugin for backups; null = it is not there. */
   backup: string | null;
   armed: GuardArmed[];
 }
@@ -96,10 +93,7 @@ export interface GuardFault {
   item: string | null;
   /** It came from an armed item. */
   armed: boolean;
-  /**
-   * Snapshot of the armed item that the error or a frame of its stack lies in; null = of none. Guards before 1.2.0 took
-   * text for frames, and do not report it.
-   */
+  /** Snapshot of the armed item that the error or a frame of its stack lies in; null = of none. */
   blames: string | null;
   /** Last time that it ended a request of Sitefleet itself, in unix seconds; null = only visitors' requests. */
   ours: number | null;
@@ -123,8 +117,8 @@ export interface GuardLedger {
   options: number;
   /** Values of a few settings; null = there is no such option. */
   vital: { name: string; value: string | null }[];
-  /** Options that only matter by being there; absent from older guards. */
-  held?: string[];
+  /** Options that only matter by being there. */
+  held: string[];
   /** Slugs of the active plugins. */
   active: string[];
   /** Files that run or steer, outside of plugins and themes. */
@@ -216,17 +210,17 @@ export function helloOf(value: Fields): GuardHello {
     file_mods: flag(value, 'file_mods'),
     opcache: flag(value, 'opcache'),
     maintenance: flag(value, 'maintenance'),
-    updating: value.updating === undefined ? null : updatingOf(value),
+    updating: updatingOf(value),
     drop_ins: list(value, 'drop_ins', 10).map((one) => word(one, 'drop_ins', 100)),
     visits: visitsOf(value),
     login: flag(value, 'login'),
-    backup: value.backup == null ? null : text(value, 'backup', 40),
+    backup: value.backup === null ? null : text(value, 'backup', 40),
     armed: armedOf(value),
   };
 }
 
 function visitsOf({ visits }: Fields): GuardHello['visits'] {
-  if (visits === undefined || visits === null) return null;
+  if (visits === null) return null;
   const from = fieldsOf(visits, 'visits');
   const [days, count] = [number(from, 'days'), number(from, 'count')];
   if (!(days >= 1 && days <= 7 && count >= 0)) throw new GuardShapeError(`The guard's answer has no usable "visits".`);
@@ -251,16 +245,15 @@ export function faultsOf(value: Fields): GuardFault[] {
       time: time(from, 'time'),
       first: time(from, 'first'),
       count: number(from, 'count'),
-      // Null where it is not UTF-8: guards before 1.3.1. A visitor may have chosen it, and must not hide the other records.
-      message: from.message === null ? '' : text(from, 'message', 2_000),
-      file: from.file === null ? '' : text(from, 'file', 4_096),
+      message: text(from, 'message', 2_000),
+      file: text(from, 'file', 4_096),
       line: number(from, 'line'),
       kind: from.kind === null ? null : oneOf(from, 'kind', ['plugin', 'theme', 'mu-plugin'] as const),
       item: from.item === null ? null : text(from, 'item', 400),
       armed: flag(from, 'armed'),
-      blames: from.blames == null ? null : hex(from, 'blames', 32),
-      ours: from.ours == null ? null : time(from, 'ours'),
-      cron: from.cron === true,
+      blames: from.blames === null ? null : hex(from, 'blames', 32),
+      ours: from.ours === null ? null : time(from, 'ours'),
+      cron: flag(from, 'cron'),
       restored: from.restored === null ? null : hex(from, 'restored', 32),
       waited: from.waited === null ? null : text(from, 'waited', 40),
     };
@@ -288,7 +281,7 @@ export function ledgerOf(answer: Fields): GuardLedger {
     vital: Object.entries(fieldsOf(value.vital, 'vital'))
       .slice(0, VITAL)
       .map(([name, stored]) => ({ name, value: typeof stored === 'string' ? stored.slice(0, 2_000) : null })),
-    ...(value.held !== undefined && { held: texts(value, 'held') }),
+    held: texts(value, 'held'),
     active: texts(value, 'active'),
     files: all('files', (from) => ({ name: text(from, 'name', 400), sha256: text(from, 'sha256', 64) })),
     events: all('events', (from) => ({ hook: text(from, 'hook', 400), schedule: text(from, 'schedule', 200) })),

@@ -115,7 +115,7 @@ export class GuardClient {
   /**
    * Lets the guard restore the snapshot on its own if its item causes a fatal error within this many seconds (at most
    * 3600). `patience`: for so many seconds after the item has changed only requests of ours count, not a visitor's of
-   * the front page. Guards before 1.3.0 ignore it.
+   * the front page.
    */
   arm(snapshot: string, seconds: number, patience = 0, options?: GuardCallOptions): Promise<GuardArmed[]> {
     return this.#call('arm', { snapshot, seconds, patience }, QUICK_MS, armedOf, options);
@@ -146,7 +146,7 @@ export class GuardClient {
     return this.#call('faults', { since }, QUICK_MS, faultsOf, options);
   }
 
-  /** The state of the site outside its plugins and themes. Guards before 1.4.0 and those of networks have none. */
+  /** The state of the site outside its plugins and themes. Guards of networks have none. */
   ledger(options?: GuardCallOptions): Promise<GuardLedger> {
     return this.#call('ledger', {}, QUICK_MS, ledgerOf, options);
   }
@@ -171,7 +171,7 @@ export class GuardClient {
 
   /**
    * Opens the sandbox for some seconds (at most 600). Returns what can be looked at in it: names as the guard has them.
-   * Guards before 1.5.0 have none, nor have those of networks.
+   * Guards of networks have none.
    */
   sandbox(seconds: number, options?: GuardCallOptions): Promise<string[]> {
     return this.#call('sandbox', { seconds }, QUICK_MS, sandboxOf, options);
@@ -191,7 +191,7 @@ export class GuardClient {
     return { url: `${this.#site.url}?sitefleet-login=${token}`, until };
   }
 
-  /** What the plugin for backups does, which the guard answers for. Guards before 1.7.0 have none beside them. */
+  /** What the plugin for backups does, which the guard answers for. */
   backups(): BackupClient {
     return new BackupClient((action, parameters, read, options) =>
       this.#call(action, parameters, SLOW_MS, read, options, LARGE),

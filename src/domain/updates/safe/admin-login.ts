@@ -40,7 +40,7 @@ export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefine
 }
 
 /** Refusals that end with a guard that allows logins. */
-const NOT_SET_UP: readonly string[] = ['no_guard', 'login_not_allowed', 'bad_request'];
+const NOT_SET_UP: readonly string[] = ['no_guard', 'login_not_allowed'];
 
 /** Refusals that leave only the site's own login. */
 const REFUSALS: Readonly<Record<string, { message: string; advice: string }>> = {
@@ -51,11 +51,6 @@ const REFUSALS: Readonly<Record<string, { message: string; advice: string }>> = 
   login_not_allowed: {
     message: "This site's owner has not allowed logins by token.",
     advice: "Install the guard again with allow_login if the site's owner agrees, or log in on the site's own page.",
-  },
-  bad_request: {
-    message: "This site's guard does not support logins by token.",
-    advice:
-      "Install the guard again with allow_login, as its version does not support logins; or log in on the site's own page.",
   },
   not_found: {
     message: 'The site has no administrator with this name.',

@@ -157,7 +157,6 @@ function settingBreaks(name: string, old: string, value: string): boolean {
 
 /** Without its roles no one may do anything on a site. What was set in a theme that is no longer active is left behind. */
 function held(before: GuardLedger, now: GuardLedger): Difference[] {
-  if (before.held === undefined || now.held === undefined) return [];
   const there = new Set(now.held);
   const stylesheet = ({ vital }: GuardLedger) => vital.find(({ name }) => name === 'stylesheet')?.value;
   const sameTheme = stylesheet(before) === stylesheet(now);

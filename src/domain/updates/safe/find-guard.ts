@@ -16,8 +16,8 @@ import {
 /** The must-use plugin's name in inventories. */
 export const GUARD_FILE = 'sitefleet-guard.php';
 
-/** The first guard that answers for the plugin for backups. */
-export const FIRST_WITH_BACKUPS = '1.7.0';
+/** Guards before it cannot read the requests of this version, and answer as if they were not there. */
+export const FIRST_THAT_ANSWERS = '1.8.0';
 
 /**
  * Throws unless the site may be asked: not suspended, not disconnected. One that was down at its last check may be
@@ -44,8 +44,7 @@ export async function openGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard
       'svc_guard_unavailable',
       `The guard of site ${target.site.id} does not answer, so nothing was changed.`,
       {
-        advice:
-          'Reinstall it with install-site-guard-v1, as guards before 1.8.0 cannot read the requests of this version, or remove it with remove-site-guard-v1.',
+        advice: `Reinstall it with install-site-guard-v1, as guards before ${FIRST_THAT_ANSWERS} cannot read the requests of this version, or remove it with remove-site-guard-v1.`,
         data: { site_id: target.site.id },
       },
     );

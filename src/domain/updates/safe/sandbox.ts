@@ -28,7 +28,6 @@ export interface Sandbox {
 
 /** Why a guard has none, by its own codes. */
 const REASONS: Readonly<Record<string, string>> = {
-  bad_request: 'the guard is older than 1.5.0; install-site-guard-v1 renews it',
   multisite: 'the site belongs to a network',
   no_sandbox: 'the guard could not keep a check from storing anything',
 };

@@ -49,7 +49,6 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
     multisite: hello?.multisite ?? null,
     free_bytes: hello?.free_bytes ?? null,
     login_allowed: hello?.login ?? null,
-    // What an earlier version of ours stored has none.
     visits_per_day: hello?.visits == null ? null : Math.round(hello.visits.count / hello.visits.days),
     armed: (hello?.armed ?? []).map(({ snapshot, slug, until }) => ({
       snapshot_id: snapshot,

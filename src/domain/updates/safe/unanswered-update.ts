@@ -9,7 +9,7 @@ import type { SafeItem, SafeRun } from './run-state.js';
 /** `killed` = WordPress is in maintenance mode for an update that no process is running any more. */
 export async function progressOf(run: SafeRun, { type, slug }: SafeItem): Promise<UpdateProgress> {
   const hello = await greeted(run);
-  if (hello === null || hello.updating === null) return 'unknown';
+  if (hello === null) return 'unknown';
   if (hello.updating.some((one) => one.kind === type && one.slug === slug)) return 'running';
   return hello.maintenance && hello.updating.length === 0 ? 'killed' : 'unknown';
 }
