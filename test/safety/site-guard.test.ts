@@ -5,7 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { loadSite } from '../../src/domain/sites/load.js';
-import { type Baseline, compare, type SiteCheck } from '../../src/domain/updates/safe/compare-health.js';
+import { type Baseline, compare, NO_BASELINE, type SiteCheck } from '../../src/domain/updates/safe/compare-health.js';
 import { FRONT } from '../../src/domain/updates/safe/looked-pages.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
 import { checkAgain, checkBefore } from '../../src/domain/updates/safe/probe.js';
@@ -265,9 +265,14 @@ describe('what a look tells', () => {
     pages: { '': factsOf(answer, 'https://example.com/') },
     child: true,
   });
-  const steady: Baseline = { first: look(page(html(words))), second: look(page(html(words))) };
-  const judged = (answer: ReturnType<typeof page>, before = steady) =>
-    compare(before, look(answer)).map(({ severity, what }) => [severity, what]);
+  const states = (first: ReturnType<typeof page>, second: ReturnType<typeof page>): Baseline => ({
+    ...NO_BASELINE,
+    first: look(first),
+    second: look(second),
+  });
+  const steady = states(page(html(words)), page(html(words)));
+  const judged = (answer: ReturnType<typeof page>, then = steady) =>
+    compare(then, look(answer)).map(({ severity, what }) => [severity, what]);
 
   it.each([
     ['a server error', page('', { status: 503 }), 'broken', /HTTP 503/],
@@ -370,9 +375,9 @@ describe('what a look tells', () => {
   });
 
   it('leaves out what differed before', () => {
-    const noisy: Baseline = { first: look(page(html('Red', 'A'))), second: look(page(html('Blue', 'B'))) };
+    const noisy = states(page(html('Red', 'A')), page(html('Blue', 'B')));
     expect(judged(page(html('Green', 'C')), noisy)).toEqual([]);
-    const ill: Baseline = { first: look(page('', { status: 500 })), second: look(page(html(words))) };
+    const ill = states(page('', { status: 500 }), page(html(words)));
     expect(judged(page('', { status: 500 }), ill)).toEqual([]);
   });
 });

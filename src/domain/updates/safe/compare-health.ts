@@ -23,8 +23,8 @@ export interface SiteCheck {
 export interface Baseline {
   first: SiteCheck;
   second: SiteCheck;
-  /** Requests of the front page between the two; absent in runs of older versions. */
-  between?: { requests: number; failures: number };
+  /** Requests of the front page between the two. */
+  between: { requests: number; failures: number };
 }
 
 /** What a look in the sandbox says: a right password is accepted, and admin-ajax.php knows its user. */
@@ -34,7 +34,7 @@ export const LOGGED_IN = '1';
 
 /** Of a site whose earlier state is not known: what is wrong with it counts, whatever it was like. */
 const EMPTY: SiteCheck = { at: 0, pages: {}, child: null };
-export const NO_BASELINE: Baseline = { first: EMPTY, second: EMPTY };
+export const NO_BASELINE: Baseline = { first: EMPTY, second: EMPTY, between: { requests: 0, failures: 0 } };
 
 export type Severity = 'broken' | 'suspect';
 
@@ -115,7 +115,7 @@ function excused(finding: Finding, first: PageFacts, second: PageFacts, now: Pag
 
 /** Hosts that some page of the site named. */
 function hostsOf(checks: readonly SiteCheck[]): ReadonlySet<string> {
-  return new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ markup }) => markup?.hosts ?? [])));
+  return new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ markup }) => markup.hosts ?? [])));
 }
 
 /** Whether a page answers nothing that could be compared. */
@@ -155,10 +155,10 @@ function comparePage(
   }
   if (now.status !== second.status) return [];
   // Output before the headers prevents WordPress from setting its cookies: no one can log in.
-  if (page.kind === 'login' && first.cookies === true && second.cookies === true && now.cookies === false)
+  if (page.kind === 'login' && first.cookies && second.cookies && !now.cookies)
     return [broken(key, `${name} no longer sets cookies, so no one can log in.`)];
   if (first.whole && second.whole && !now.whole) return [broken(key, `${name} ends before its </html>.`)];
-  if (first.data !== undefined && first.data !== '' && first.data === second.data && now.data !== first.data)
+  if (first.data !== '' && first.data === second.data && now.data !== first.data)
     return [
       {
         severity: page.kind === 'sitemap' ? 'suspect' : 'broken',
@@ -176,13 +176,12 @@ function comparePage(
 function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
   const found: Finding[] = [];
   const lost = (severity: Severity, what: string) => found.push({ severity, path: keyOf(page), what });
-  // Visitors may make a page longer than what is read of it, and choose what lies behind that.
-  const [one, two, three] = now.cut === true ? [] : [first.markup, second.markup, now.markup];
-  // How much a page varies anyway is not known of pages that were looked at once; the login is the same each time.
-  if (one !== undefined && two !== undefined && three !== undefined && (first !== second || page.kind === 'login')) {
+  // Visitors may make a page longer than what is read of it, and choose what lies behind that. How much a page varies anyway
+  // is not known of pages that were looked at once; the login is the same each time.
+  if (!now.cut && (first !== second || page.kind === 'login')) {
+    const [one, two, three] = [first.markup, second.markup, now.markup];
     const name = nameOf(page);
-    const forms = lostForms(one.forms ?? [], two.forms ?? [], three.forms ?? one.forms ?? []);
-    const { unsendable, replaced, gone, fields } = forms;
+    const { unsendable, replaced, gone, fields } = lostForms(one.forms, two.forms, three.forms);
     const of = (names: readonly string[]) => names.slice(0, 5).map(siteWord).join(', ');
     const unsent = (names: readonly string[]) => `${name} has a form without a button now: that of ${of(names)}.`;
     if (unsendable.length > 0) lost('broken', unsent(unsendable));
@@ -190,7 +189,7 @@ function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: Pa
     if (replaced.length > 0) lost('suspect', unsent(replaced));
     if (gone.length > 0) lost('suspect', `${name} has lost a form: that of ${of(gone)}.`);
     if (fields.length > 0) lost('suspect', `${name} has lost fields of a form: ${of(fields)}.`);
-    if (Math.min(one.menu ?? 0, two.menu ?? 0) > 1 && three.menu === 0) lost('suspect', `${name} has lost its menu.`);
+    if (Math.min(one.menu, two.menu) > 1 && three.menu === 0) lost('suspect', `${name} has lost its menu.`);
   }
   if ((first.sitemaps ?? 0) > 0 && now.sitemaps === 0) lost('suspect', 'robots.txt no longer names a sitemap.');
   const parts = lostNamespaces(first.namespaces ?? [], now.namespaces ?? first.namespaces ?? []);
@@ -246,12 +245,12 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   const found: Finding[] = [];
   const messages = newMessages(first, second, now, 'own');
   // A site that shows messages anyway is one of developers.
-  const quiet = (first.php?.own.length ?? 0) + (second.php?.own.length ?? 0) === 0;
+  const quiet = first.php.own.length + second.php.own.length === 0;
   if (messages.length > 0 && quiet) found.push(broken(key, `${name} shows a message of PHP: ${kindsOf(messages)}.`));
   if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind) && !showsOtherComments(first, second, now))
     found.push(broken(key, `${name} now keeps search engines away (noindex).`));
   if (SAYING[page.kind] === first.says && now.says !== first.says) found.push(broken(key, SAID[page.kind] ?? ''));
-  const needed = now.cut === true ? [] : partsNeeded(page, first);
+  const needed = now.cut ? [] : partsNeeded(page, first);
   const lost = needed.filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
   if (lost.length > 0 && !opensAnother(first, now))
     found.push(broken(key, `${name} has lost parts that it needs: ${lost.slice(0, 3).join(', ')}.`));
@@ -272,19 +271,17 @@ function opensAnother(first: PageFacts, now: PageFacts): boolean {
 }
 
 function newMessages(first: PageFacts, second: PageFacts, now: PageFacts, where: 'own' | 'text'): string[] {
-  if (first.php === undefined || second.php === undefined || now.php === undefined) return [];
   const known = [first.php, second.php].flatMap(({ own, text }) => [...own, ...text]);
   return now.php[where].filter((message) => !known.includes(message));
 }
 
 function newlyUnindexed(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
-  return first.markup?.noindex === false && second.markup?.noindex === false && now.markup?.noindex === true;
+  return !first.markup.noindex && !second.markup.noindex && now.markup.noindex;
 }
 
 /** A page that is blank, or was cut off, with or without an end tag; null = neither. */
 function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, kept }: WordsKept): string | null {
-  if (first.markup === undefined || second.markup === undefined || now.markup === undefined) return null;
-  if (now.cut === true) return null;
+  if (now.cut) return null;
   if (had > 0 && now.words.length === 0) return 'is blank.';
   const structure = structureKept(first.markup, second.markup, now.markup);
   const emptied = had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW;
@@ -295,7 +292,7 @@ function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, ke
   return cut && shorter && less ? 'is cut off: it ends in the middle.' : null;
 }
 
-const commentsOf = ({ markup }: PageFacts) => markup?.comments ?? 0;
+const commentsOf = ({ markup }: PageFacts) => markup.comments;
 
 /** A visitor's comment may begin a new page of them, which WordPress then shows in place of the last, full one. */
 function showsFewerComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
@@ -315,7 +312,7 @@ type WordsKept = ReturnType<typeof wordsKept>;
 function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts) {
   const later = new Set(second.words);
   const then = new Set(first.words.filter((word) => later.has(word)));
-  if (now.cut === true || now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
+  if (now.cut || now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
   return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
 }
 
@@ -357,22 +354,17 @@ function suspicions(
   const text = kindsOf(newMessages(first, second, now, 'text'));
   if (text !== '') suspect(`holds the text of a message of PHP: ${text}.`, true);
   const [one, two, three] = [first.markup, second.markup, now.markup];
-  if (one === undefined || two === undefined || three === undefined) return found;
   if (newlyUnindexed(first, second, now))
     suspect('now keeps search engines away (noindex).', showsOtherComments(first, second, now));
   if (one.canonical !== '' && one.canonical === two.canonical && ![one.canonical, ''].includes(three.canonical))
     suspect('names a different canonical address.');
   // Advertisements bring other hosts each time; and what was not read may have named them.
   const steady =
-    first.cut !== true &&
-    second.cut !== true &&
-    one.hosts !== null &&
-    two.hosts !== null &&
-    one.hosts.join() === two.hosts.join();
+    !first.cut && !second.cut && one.hosts !== null && two.hosts !== null && one.hosts.join() === two.hosts.join();
   const hosts = steady ? (three.hosts ?? []).filter((host) => !known.has(host)) : [];
   const unseen = (names: readonly string[]) =>
     `of hosts that were not there: ${names.slice(0, 5).map(siteWord).join(', ')}.`;
-  const linked = hosts.filter((host) => three.linked?.includes(host));
+  const linked = hosts.filter((host) => three.linked.includes(host));
   const loaded = hosts.filter((host) => !linked.includes(host));
   if (loaded.length > 0) suspect(`has scripts or styles ${unseen(loaded)}`);
   if (linked.length > 0) suspect(`has links ${unseen(linked)}`, true);

@@ -25,7 +25,7 @@ export class FailureRates {
 
   /** Counts a request. Silence is not counted: it may be our own network. */
   note(page: LookedPage, facts: PageFacts): void {
-    if (facts.status === 0 || facts.away === true) return;
+    if (facts.status === 0 || facts.away) return;
     // The front page of a phone is the front page, too.
     const key = page.kind === 'phone' ? keyOf(FRONT) : keyOf(page);
     const known = this.#requests.get(key) ?? { page: page.kind === 'phone' ? FRONT : page, status: 0, failed: [] };
@@ -58,7 +58,7 @@ export class FailureRates {
   }
 
   #earlier(page: LookedPage): { requests: number; failures: number } {
-    const { first, second, between = { requests: 0, failures: 0 } } = this.before;
+    const { first, second, between } = this.before;
     const keys = page.kind === 'front' ? [keyOf(FRONT), keyOf({ kind: 'phone', path: '' })] : [keyOf(page)];
     const answers = keys.flatMap((key) => [first.pages[key] ?? [], second.pages[key] ?? []].flat());
     const more = page.kind === 'front' ? between : { requests: 0, failures: 0 };

@@ -16,8 +16,8 @@ export interface PageFacts {
   /** Path or address of a redirect, '' = none. */
   location: string;
   type: string;
-  /** It sets cookies; absent in facts stored by older versions. */
-  cookies?: boolean;
+  /** It sets cookies. */
+  cookies: boolean;
   bytes: number;
   /** Until the headers arrived. */
   ms: number;
@@ -30,21 +30,21 @@ export interface PageFacts {
   assets: string[];
   /** Hashes of the distinct words of its text. */
   words: number[];
-  /** From here on absent in facts stored by older versions. Of HTML pages only. */
-  markup?: PageMarkup;
+  /** Of a page that is not HTML: that of an empty one. */
+  markup: PageMarkup;
   /** Messages of PHP that do not end the page. */
-  php?: PhpMessages;
+  php: PhpMessages;
   /** Well-formed data: JSON, or a feed; '' = neither. */
-  data?: 'json' | 'xml' | '';
+  data: 'json' | 'xml' | '';
   /** It says itself that it is away for a while: HTTP 503 with `Retry-After`. */
-  away?: boolean;
+  away: boolean;
+  /** It is longer than what is read of a page: what it lacks may come later. */
+  cut: boolean;
   /** Of a page that was made in the guard's sandbox: digests of what it was refused to write, or to ask other servers. */
   inside?: string[];
   /** Parts of wp-admin that it has, and what a page of a few bytes says. */
   parts?: string[];
   says?: string;
-  /** It is longer than what is read of a page: what it lacks may come later. */
-  cut?: boolean;
   /** The number of the post that an editor has open. */
   editing?: string;
   /** It redirects to another host. */

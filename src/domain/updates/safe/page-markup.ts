@@ -15,12 +15,12 @@ export interface PageMarkup {
   /** Other hosts of its scripts, styles, frames and links, without links that visitors have left; null = too many. */
   hosts: string[] | null;
   /** Those of them that a link names and nothing else: it may be one that a visitor has left, and is not marked so. */
-  linked?: string[];
+  linked: string[];
   /** How many comments of visitors it shows. */
-  comments?: number;
-  /** From here on absent in facts stored by older versions. Links in its menus. */
-  menu?: number;
-  forms?: FormFacts[];
+  comments: number;
+  /** Links in its menus. */
+  menu: number;
+  forms: FormFacts[];
 }
 
 const ELEMENT = /<(\/?)(header|nav|main|footer|article|section|div|form|a|img|h[1-6])(?=[\s>/])/gi;

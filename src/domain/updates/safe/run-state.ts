@@ -17,10 +17,10 @@ export interface RunFacts {
   on_suspect: SuspectPolicy;
   /** Further pages of the site to check. */
   paths: readonly string[];
-  /** Pages that were found on the site, besides the fixed ones; absent in runs of older versions. */
+  /** Pages that were found on the site, besides the fixed ones; absent where nothing is compared with how it was before. */
   pages?: readonly LookedPage[];
   before: Baseline;
-  /** Slugs of the plugins that were active before; absent in runs of older versions. */
+  /** Slugs of the plugins that were active before; absent = not known. */
   active?: readonly string[];
   /** What was beside the items before the first of them; absent or null = not known. */
   ledger?: GuardLedger | null;

@@ -138,7 +138,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
 }
 
-/** Whether pages are requested between the checks, too: in full ones, and not in runs of older versions. */
+/** Whether pages are requested between the checks, too: in full ones, where it is known how they were before. */
 function samples({ facts }: SafeRun, depth: Depth): boolean {
   return depth === 'full' && facts.pages !== undefined;
 }
