@@ -68,8 +68,8 @@ export interface BackupFacts {
   /** Every file was read, none taken from the last backup by its size and time. */
   read_all: boolean;
   wordpress: string;
-  /** What the site was, for a trial restore; absent from backups that were made before there were any. */
-  recorded?: SiteRecord;
+  /** What the site was, for a trial restore. */
+  recorded: SiteRecord;
 }
 
 /** The figures of a backup that every list shows. */

@@ -108,7 +108,7 @@ export function itemOf(row: BackupRow, now: number): z.input<ReturnType<typeof b
 /** The last trial restore; null = none. */
 function drillOf({ drill, drilled_at }: BackupRow): z.input<ReturnType<typeof backupItem>>['drill'] {
   if (drill === null) return null;
-  const { result, reason, restore_seconds, data_age_seconds, php, means = null } = JSON.parse(drill) as DrillFacts;
+  const { result, reason, restore_seconds, data_age_seconds, php, means } = JSON.parse(drill) as DrillFacts;
   return { result, reason, restore_seconds, data_age_seconds, php, means, drilled_at: isoTime(drilled_at) ?? '' };
 }
 

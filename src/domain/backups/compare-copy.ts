@@ -36,12 +36,12 @@ interface Comparison {
 const NAMED = 3;
 
 export function compareCopy(
-  record: SiteRecord | undefined,
+  record: SiteRecord,
   prefix: string,
   tables: readonly ExpectedTable[],
   copy: CopyFacts,
 ): Comparison {
-  const found: Comparison = { compared: [], different: [], not_compared: [...(record?.unknown ?? [])], page: false };
+  const found: Comparison = { compared: [], different: [], not_compared: [...record.unknown], page: false };
   const point = (name: string, differences: readonly string[]) => {
     if (differences.length === 0) found.compared.push(name);
     else found.different.push(...differences);
@@ -55,10 +55,6 @@ export function compareCopy(
       'tables',
     ),
   );
-  if (record === undefined) {
-    found.not_compared.push('everything else: nothing was recorded about the site when this backup was made');
-    return found;
-  }
   const count = (name: string, wanted: number | null, has: number | null | undefined) => {
     if (wanted === null) return;
     const shown = Math.min(has ?? 0, COUNTED_ROWS);

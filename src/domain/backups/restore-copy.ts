@@ -5,10 +5,12 @@ import { CopyRefused, type SiteCopy } from '../../outbound/copies/copies.js';
 import type { Ctx } from '../context.js';
 import { UNCACHED } from '../updates/safe/probe.js';
 import { chunksOf, dump, isInside } from './archive.js';
+import type { BackupFacts } from './back-up-site.js';
 import { type CompleteBackup, factsOf } from './backups.js';
 import { type CopyFacts, compareCopy, named } from './compare-copy.js';
 import { otherCause } from './other-cause.js';
 import { pathText } from './plugin.js';
+import type { SiteRecord } from './record.js';
 import { siteConstants } from './site-constants.js';
 import { type BackedUpFile, type BackedUpTable, readFilesPage, readTables, rowsOf, type Snapshot } from './snapshot.js';
 import { quoted } from './sql-dump.js';
@@ -59,12 +61,15 @@ export class TablesRefused extends Error {
 export class CopyOfBackup {
   readonly #ctx: Ctx;
   readonly #row: CompleteBackup['row'];
+  readonly #record: SiteRecord;
   readonly #snapshot: Snapshot;
   readonly #repository: CompleteBackup['repository'];
 
   constructor(ctx: Ctx, { row, snapshot, repository }: CompleteBackup) {
     this.#ctx = ctx;
     this.#row = row;
+    // A complete backup has facts.
+    this.#record = (factsOf(row) as BackupFacts).recorded;
     this.#snapshot = snapshot;
     this.#repository = repository;
   }
@@ -93,7 +98,7 @@ export class CopyOfBackup {
       await copy.configure({
         prefix: this.#snapshot.prefix,
         constants: siteConstants(config),
-        php: factsOf(this.#row)?.recorded?.php ?? '',
+        php: this.#record.php,
       });
       const found = await this.#compare(copy, tables, different);
       return { ...found, copy, restored_ms: clock.elapsed() - began };
@@ -137,7 +142,7 @@ export class CopyOfBackup {
 
   async #compare(copy: SiteCopy, tables: readonly BackedUpTable[], files: readonly string[]): Promise<Found> {
     const { prefix } = this.#snapshot;
-    const record = factsOf(this.#row)?.recorded;
+    const record = this.#record;
     const options = quoted(`${prefix}options`);
     const rows = await this.#rows(copy, tables);
     const own = rows.has(`${prefix}options`);
@@ -148,7 +153,7 @@ export class CopyOfBackup {
       page: null,
     };
     // Before any page: a page may change the tables.
-    if (record?.front != null) {
+    if (record.front !== null) {
       const { protocol, host, pathname, search } = new URL(record.front.url);
       facts.page = await copy.ask({
         https: protocol === 'https:',
@@ -163,15 +168,14 @@ export class CopyOfBackup {
     if (copy.means === 'playground') not_compared.push(IN_PLAYGROUND);
     const points = { compared: files.length === 0 ? ['files', ...compared] : compared, not_compared };
     if (all.length > 0) {
-      const cause = page && files.length === 0 ? otherCause(facts.page, copy, record?.php ?? '') : null;
+      const cause = page && files.length === 0 ? otherCause(facts.page, copy, record.php) : null;
       const differs = all.join('; ').slice(0, REASON);
       return cause === null
         ? { result: 'failed', reason: differs, ...points }
         : { ...unverified(`${cause}. Apart from that: ${differs}`), ...points };
     }
-    if (record?.front == null) {
-      const why =
-        not_compared.find((text) => text.startsWith('front page')) ?? 'nothing was recorded about it with this backup';
+    if (record.front === null) {
+      const why = not_compared.find((text) => text.startsWith('front page')) ?? 'nothing was recorded about it';
       return { ...unverified(`The front page could not be compared: ${why.replace(/^front page: /, '')}.`), ...points };
     }
     return { result: 'proven', reason: null, ...points };

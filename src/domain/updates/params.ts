@@ -20,7 +20,7 @@ export interface UpdateParams {
   types: number[];
   /** Exact slugs; empty = all. */
   specific_items: string[];
-  /** Filters on the updates; absent in jobs of earlier versions. */
+  /** Filters on the updates; absent = none. */
   limits?: OfferLimits;
   /** Includes updates on an ignore list, because the caller named them. */
   even_ignored?: boolean;

@@ -19,8 +19,8 @@ export interface Rules {
   halt_sites: number;
   halt_percent: number;
   window: Window | null;
-  /** The plan was not narrowed to some sites. Absent from older plans. */
-  every_site?: boolean;
+  /** The plan was not narrowed to some sites. */
+  every_site: boolean;
 }
 
 export const MINUTE_MS = 60_000;

@@ -88,7 +88,7 @@ export function startAhead(ctx: Ctx, { plan_id, digest }: StartInput): Promise<s
 export async function sitesOfPlan(ctx: Ctx, id: string): Promise<CoveredSites> {
   const { rolloutPlans } = ctx.store;
   const plan = await rolloutPlans.find(id);
-  if (plan !== undefined && (JSON.parse(plan.rules) as Rules).every_site === true) return 'all';
+  if (plan !== undefined && (JSON.parse(plan.rules) as Rules).every_site) return 'all';
   return [...new Set((await rolloutPlans.items(id)).map(({ site_id }) => site_id))];
 }
 
