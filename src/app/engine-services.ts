@@ -142,7 +142,6 @@ async function openWriter(
   const each = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
   const db = gatherWrites(each.kind === 'remote' ? gatherReads(each) : each);
   const store = createStore(db, await vaultFor(raw, config));
-  await store.sites.indexRealNames();
   return { db, store };
 }
 

@@ -94,7 +94,7 @@ describe('ask, the default', () => {
     await mcp.app.db.run(
       "UPDATE site SET url = 'https://xn--bcher-kva.example/', url_key = 'xn--bcher-kva.example/' WHERE id = 10",
     );
-    await mcp.app.service.store.sites.indexRealNames();
+    await mcp.app.call('update-site', { site_id_or_domain: 10, name: 'Books' });
     const asked: string[] = [];
     const answer: Answerer = async ({ message }) => {
       asked.push(message);

@@ -140,23 +140,6 @@ export function createSites(db: Db, vault: Vault, aside: Reads = db) {
       );
     },
 
-    /**
-     * Makes sites with an internationalized domain searchable by its decoded name, including those stored before it was
-     * indexed.
-     */
-    async indexRealNames(): Promise<void> {
-      const rows = await db.all("SELECT id, name, url, search FROM site WHERE url LIKE '%xn--%'");
-      const stale = rows
-        .map((row) => ({ id: Number(row.id), old: row.search, search: searchText(String(row.name), String(row.url)) }))
-        .filter(({ old, search }) => old !== search);
-      if (stale.length === 0) return;
-      await db.run(
-        `UPDATE site SET search = (SELECT value ->> 'search' FROM json_each(?) WHERE value ->> 'id' = site.id)
-         WHERE id IN (SELECT value ->> 'id' FROM json_each(?))`,
-        [JSON.stringify(stale), JSON.stringify(stale)],
-      );
-    },
-
     async count(filter: SiteFilter): Promise<number> {
       const [rows = []] = await db.read([countStatement(filter)]);
       return Number(rows[0]?.n ?? 0);
