@@ -13,12 +13,11 @@ import { counted } from '../common/question.js';
 import type { Ctx } from '../context.js';
 import { groupValues } from '../settings/effects.js';
 import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
-import { compareVersions } from '../sites/versions.js';
 import type { BegunUpdates } from './params.js';
 import { type Plan, refusal } from './plan.js';
 import { isBeyond } from './requirements.js';
 import { type ApplyError, failed, UPDATE_TYPES } from './results.js';
-import { FIRST_THAT_ANSWERS, GUARD_FILE } from './safe/find-guard.js';
+import { GUARD_FILE } from './safe/find-guard.js';
 import { splitQuarantined } from './safe/quarantine.js';
 
 const DAY_MS = 86_400_000;
@@ -49,7 +48,7 @@ async function standingsOf(ctx: Ctx, siteIds: readonly number[] | null): Promise
 }
 
 function standingOf(demand: BackupDemand, days: number, now: number): Standing {
-  const { site_id, backup_id, started_at, guarded, guard } = demand;
+  const { site_id, backup_id, started_at, guarded } = demand;
   const since = now - days * DAY_MS;
   if (backup_id !== null && started_at !== null && started_at >= since) return { backup_id };
   const newest =
@@ -57,13 +56,9 @@ function standingOf(demand: BackupDemand, days: number, now: number): Standing {
       ? 'it has none'
       : `its newest is from ${isoTime(started_at)?.slice(0, 16)}Z, ${counted(Math.floor((now - started_at) / DAY_MS), 'day')} ago`;
   const lacks = `Site ${site_id} must have a backup from the last ${days === 1 ? 'day' : `${days} days`} before it is updated, and ${newest}.`;
-  const why =
-    guarded === 0
-      ? 'It has no guard, through which backups are read: install-site-guard-v1 installs it.'
-      : guard !== null && compareVersions(guard, FIRST_THAT_ANSWERS) < 0
-        ? 'Its guard is too old to answer: install-site-guard-v1 renews it.'
-        : null;
-  return why === null ? { since, lacks } : { refused: refusedWords(lacks, why) };
+  if (guarded === 1) return { since, lacks };
+  const why = 'It has no guard, through which backups are read: install-site-guard-v1 installs it.';
+  return { refused: refusedWords(lacks, why) };
 }
 
 function refusedWords(lacks: string, why: string): string {

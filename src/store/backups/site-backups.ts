@@ -44,8 +44,6 @@ export interface BackupDemand extends Row {
   started_at: number | null;
   /** 1 = it has a guard, as far as is known. */
   guarded: number;
-  /** The version with which that answered last; null = unknown. */
-  guard: string | null;
 }
 
 export interface BackupFilter {
@@ -122,7 +120,7 @@ export function createSiteBackups(db: Db, plain: Db) {
      */
     demands: (siteIds: readonly number[] | null, general: boolean, guardFile: string) =>
       db.all<BackupDemand>(
-        `SELECT d.site_id, b.id AS backup_id, b.started_at, g.hello ->> '$.guard' AS guard,
+        `SELECT d.site_id, b.id AS backup_id, b.started_at,
            coalesce(g.present, 0) > 0 OR EXISTS (SELECT 1 FROM site_extension e JOIN package p ON p.id = e.package_id
              WHERE e.site_id = d.site_id AND e.kind = 0 AND p.slug = ?3) AS guarded
          FROM site_detail d LEFT JOIN site_guard g ON g.site_id = d.site_id

@@ -17,7 +17,7 @@ import {
 export const GUARD_FILE = 'sitefleet-guard.php';
 
 /** Guards before it cannot read the requests of this version, and answer as if they were not there. */
-export const FIRST_THAT_ANSWERS = '1.8.0';
+const FIRST_THAT_ANSWERS = '1.8.0';
 
 /**
  * Throws unless the site may be asked: not suspended, not disconnected. One that was down at its last check may be
