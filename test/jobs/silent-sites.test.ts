@@ -105,6 +105,32 @@ it('is also done behind jobs that continue direct calls on silent sites', async 
   await endsSoon(app, job_id);
 });
 
+it('a silent site does not keep the others of its job from their turn, which still begin with pauses', async () => {
+  const pause = 30_000;
+  const app = await testApp({
+    sites: 6,
+    config: { batch_threshold: 0, site_timeout_ms: LONG, job_chunk: 2, job_delay_ms: pause },
+  });
+  const ids: number[] = [];
+  for (let i = 0; i < 6; i++) ids.push(await app.connect(i));
+  app.fleet.site(0).faults.hang = true;
+  const { job_id } = await sync(app, ids);
+  const done = async () => (await statusOf(app, job_id)).processed;
+  await expect.poll(done).toBe(1);
+  // Nothing has ended for 5 s, then there is the pause.
+  for (const expected of [1, 3, 5]) {
+    await expect.poll(done).toBe(expected);
+    app.clock.move(5_000);
+    for (let turn = 0; turn < 300; turn++) await nextTurn();
+    expect(await done()).toBe(expected);
+    app.clock.move(pause - 1);
+    for (let turn = 0; turn < 300; turn++) await nextTurn();
+    expect(await done()).toBe(expected);
+    app.clock.move(1);
+  }
+  expect(app.fleet.stats().inFlight).toBe(1);
+});
+
 it('a process has at most 40 jobs under way', async () => {
   const { app, silent } = await fleetOf(44);
   for (const id of silent) await sync(app, [id]);

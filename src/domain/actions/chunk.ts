@@ -73,26 +73,34 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
 }
 
 /**
- * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are
- * still running: as soon as fewer of the job's sites are running than calls are allowed at once.
+ * Each chunk is stored as started before its sites are called. Without a pause between chunks, the next one begins while the
+ * last sites of this one are still running: as soon as fewer of the job's sites are running than calls are allowed at once.
+ * With one, it begins in a turn of its own, or here where sites that take long would hold up the others.
  */
 async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: TurnEvents['waits']): Promise<void> {
   const handler = handlerOf(job.type);
   const params = JSON.parse(job.params) as object;
   const { clock, store } = ctx;
-  const atOnce = job.delay_ms > 0 ? 0 : await callsAtOnce(ctx, job.type);
+  const atOnce = await callsAtOnce(ctx, job.type);
+  const isPaced = job.delay_ms > 0;
   const turnEnds = clock.elapsed() + TURN_MS;
   const failures: unknown[] = [];
-  const goesOn = () => job.delay_ms === 0 && !failures.length && !ctx.signal.aborted && clock.elapsed() < turnEnds;
+  const goesOn = () => !failures.length && !ctx.signal.aborted && (isPaced || clock.elapsed() < turnEnds);
   const under = new Set<Promise<void>>();
-  let siteEnded = () => {};
+  let onlyWaits = false;
+  let wake = () => {};
   let watch = () => {};
+  const setWaits = (only: boolean) => {
+    onlyWaits = only;
+    waits?.(only);
+    wake();
+  };
   const watchSites = () => {
     watch();
     const after = handler.waitsAfterMs === undefined ? WAITS_AFTER_MS : handler.waitsAfterMs;
-    if (waits === undefined || after === null) return;
-    waits(false);
-    watch = under.size === 0 ? () => {} : clock.after(after, () => waits(true));
+    if (after === null) return;
+    setWaits(false);
+    watch = under.size === 0 ? () => {} : clock.after(after, () => setWaits(true));
   };
   const begin = (entry: ChunkSite, site: LoadedSite | undefined) => {
     const work = runAndStore(ctx, job, handler, params, entry, site)
@@ -100,9 +108,25 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: Tu
       .finally(() => {
         under.delete(work);
         watchSites();
-        siteEnded();
+        wake();
       });
     under.add(work);
+  };
+  const waitWhile = async (isSo: () => boolean) => {
+    while (isSo() && goesOn())
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  };
+  /** Until all sites have ended, or the time between two chunks has passed. */
+  const pause = async () => {
+    let isOver = false;
+    const stop = clock.after(job.delay_ms, () => {
+      isOver = true;
+      wake();
+    });
+    await waitWhile(() => under.size > 0 && !isOver);
+    stop();
   };
   try {
     let last = -1;
@@ -116,11 +140,10 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: Tu
       );
       for (const entry of entries) begin(entry, sites.get(entry.site_id));
       watchSites();
-      while (under.size >= atOnce && goesOn()) {
-        await new Promise<void>((resolve) => {
-          siteEnded = resolve;
-        });
-      }
+      await waitWhile(() => under.size >= atOnce || (isPaced && under.size > 0 && !onlyWaits));
+      if (!isPaced) continue;
+      await pause();
+      if (under.size === 0) break;
     } while (goesOn());
   } finally {
     // All sites finish before the lease is released, even if a result cannot be stored.
