@@ -65,23 +65,29 @@ describe('what is shown for approval', () => {
     expect(data.input).toMatchObject({ post_content });
   });
 
-  it('has what looks like a login, but is a text: only the login of an address is left out', async () => {
+  it('has what looks like a login, but is a text, and fields whose names look like those of secrets', async () => {
     await app.rules({ preset: 'strict' });
     const script = '<script src="https://elsewhere.example/x.js"></script>';
-    const shown = async (post_content: string) => {
-      const asked = await key('POST /posts/1/create', { post_title: 'News', post_status: 'publish', post_content });
-      return (await person(`GET /approvals/${idOf(asked)}`)).body.data.input.post_content;
-    };
+    const page = { post_title: 'News', post_status: 'publish' };
     for (const text of [
       `//<svg\nonload=alert(1)>@ and more`,
       'https:<svg onload=alert(1)>@shop.example/ hello',
+      'https:[run_snippet\tid=7\tas=administrator\tcode=eval()]@shop.example/ is our new partner.',
+      'https:[run_snippet]@shop.example/',
       'Call us: //Pay-into-this-account-now@elsewhere',
-    ])
-      expect(await shown(text)).toBe(text);
-    // Whatever comes behind the login of an address is shown, its fragment, too.
-    expect(await shown(`https:ada:clear-1@shop.example/#${script} more`)).toBe(
-      `https:[redacted]@shop.example/#${script} more`,
-    );
+      `https:ada:clear-1@shop.example/#${script} more`,
+    ]) {
+      const sent = { ...page, post_content: text, post_custom: { secret_header_code: script, token: text } };
+      const asked = await key('POST /posts/1/create', sent);
+      expect((await person(`GET /approvals/${idOf(asked)}`)).body.data.input).toMatchObject(sent);
+    }
+  });
+
+  it('has how long the login is that is left out of an address', async () => {
+    await app.rules({ preset: 'strict' });
+    const create = [{ url: 'https:ada:clear-1@shop.example/#1', admin: 'x' }];
+    const { input } = (await person(`GET /approvals/${idOf(await key('POST /sites/batch', { create }))}`)).body.data;
+    expect(input.create[0].url).toBe('https:[redacted: 11 characters]@shop.example/#1');
   });
 
   it('has the key that is to be changed or deleted, but for its token', async () => {
