@@ -115,6 +115,8 @@ export interface Operation extends Callable<unknown, Record<string, unknown>> {
   readonly wholeFleet: boolean;
   input(): AnyObject;
   output(): AnyObject;
+  /** Whether it has a question of its own, or else its title is one. */
+  readonly asks: boolean;
   /** What a person is asked before it is done. @param preview its own output for this input, with `dry_run` */
   question(preview: Record<string, unknown>, input: Record<string, unknown>): Question;
   /** The input as the operation reads it; undefined when it is not valid. */
@@ -195,6 +197,7 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     engine: definition.effect !== 'read' || definition.live === true,
     input,
     output,
+    asks: definition.question !== undefined,
     question(preview, given) {
       const asked = definition.question?.(preview as z.output<O>, given as z.output<I>);
       return (

@@ -203,8 +203,11 @@ function memberLines(plan: unknown, name: string, among = false): string[] {
     return [name === '' || name === 'summary' ? String(plan) : `${name.replaceAll('_', ' ')}: ${plan}`];
   const { url, site_url = url, name: title, ...members } = plan as Record<string, unknown>;
   if (typeof site_url !== 'string') {
-    // Of several lists it matters which one an item is in: what is removed, and what is only changed.
-    const among = Object.values(plan).filter(Array.isArray).length > 1;
+    // Of several lists it matters which one an item is in: what is removed, and what is only changed. No errors are no list.
+    const lists = Object.entries(plan).filter(
+      ([member, value]) => Array.isArray(value) && (member !== 'errors' || value.length > 0),
+    );
+    const among = lists.length > 1;
     return Object.entries(plan).flatMap(([member, value]) =>
       memberLines(value, member === 'data' ? '' : member, among),
     );

@@ -19,7 +19,7 @@ import type { AskedChange, Ctx } from '../context.js';
 import { isApprover } from './approvers.js';
 import { extentOf, namedSites } from './extent.js';
 import { approvalRules, changesOf, judgementOf, strictestFirst } from './rules.js';
-import { shownPlan } from './shown-plan.js';
+import { shownNames, shownPlan } from './shown-plan.js';
 
 /** How long a request waits, and how long an approval holds. */
 export const LASTS_MS = 24 * 3600_000;
@@ -110,6 +110,8 @@ type Stored = Omit<Parameters<Ctx['store']['approvals']['add']>[0], 'id'>;
 type Asked = Stored & {
   /** The program that calls may put it to a person. */
   in_assistant: boolean;
+  /** As in `RequestToAnswer`. */
+  named: RequestToAnswer['named'];
 };
 
 interface Needed {
@@ -166,6 +168,7 @@ async function needed(ctx: Ctx, call: AskedChange): Promise<Needed | null> {
       asked_at: now,
       expires_at: now + LASTS_MS,
       in_assistant: rules.in_assistants && actor.via === 'mcp',
+      named: shownNames(named, plan),
     },
     because: worst.because,
     latest: await ctx.store.approvals.latest(of, now),
@@ -213,7 +216,7 @@ const isRuled = (rule: Readonly<Record<string, Mode>>) => Object.values(rule).so
 async function ask(ctx: Ctx, request: Needed): Promise<never> {
   const { approvals } = ctx.store;
   const { asked: whole, latest } = request;
-  const { in_assistant: _, ...asked } = whole;
+  const { in_assistant: _, named: _sites, ...asked } = whole;
   if ((await approvals.waiting(asked.asker, asked.asked_at)) >= MOST_WAITING) throw tooMany();
   if ((await approvals.undecided(asked.asker, asked.asked_at - LASTS_MS)) >= MOST_UNDECIDED) throw tooOften();
   const id = newApprovalId();
@@ -283,7 +286,7 @@ function pageUrl({ base_url }: Ctx): string {
 }
 
 function required(ctx: Ctx, { asked, because }: Needed, id: string, state: string): ServiceError {
-  const { kind, sites, title, input, plan, expires_at, in_assistant } = asked;
+  const { kind, sites, title, input, plan, expires_at, in_assistant, named } = asked;
   return new ServiceError(
     'svc_approval_required',
     `This change needs the approval of a person, under ${ruleWords({ kind, because })}. ${state} Nothing changed.`,
@@ -297,7 +300,7 @@ function required(ctx: Ctx, { asked, because }: Needed, id: string, state: strin
         sites,
         rule: ruleWords({ kind, because }),
         plan: JSON.parse(plan) as unknown,
-        ...(in_assistant ? { in_assistant: { title, input } satisfies RequestToAnswer } : {}),
+        ...(in_assistant ? { in_assistant: { title, input, named } satisfies RequestToAnswer } : {}),
       },
     },
   );
@@ -308,6 +311,8 @@ export interface RequestToAnswer {
   title: string;
   /** JSON of what was asked for, without secrets. */
   input: string;
+  /** The sites it names, also those that the plan does not; null = they, or the plan, are more than is shown whole. */
+  named: { id: number; url: string; name: string }[] | null;
 }
 
 /** No approval is needed, or none can be given here. */

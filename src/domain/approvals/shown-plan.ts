@@ -1,7 +1,10 @@
 /** What the person who decides a request is shown of the change: its plan, or the sites it names. */
 
 import { cut } from '../../../schemas/text.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 import type { Named } from './extent.js';
+
+type ShownSite = Pick<SiteRow, 'id' | 'url' | 'name'>;
 
 /** Characters that are kept of a plan: room for the 200 updates that a preview lists. */
 const MOST_PLAN = 60_000;
@@ -21,8 +24,18 @@ export function shownPlan({ sites }: Named, plan: unknown): string {
 
 function namedPlan(sites: Named['sites']) {
   if (sites === null) return {};
-  const shown = sites.slice(0, SITES_SHOWN).map(({ id, url, name }) => ({ id, url, name }));
-  return { sites: shown, total_sites: sites.length };
+  return { sites: shownSites(sites.slice(0, SITES_SHOWN)), total_sites: sites.length };
+}
+
+/** All sites that a call names; null if these, or its plan, are more than is shown whole. */
+export function shownNames({ sites }: Named, plan: unknown): ShownSite[] | null {
+  if (JSON.stringify(plan ?? {}).length > MOST_PLAN) return null;
+  if (sites === null) return [];
+  return sites.length > SITES_SHOWN ? null : shownSites(sites);
+}
+
+function shownSites(sites: readonly ShownSite[]): ShownSite[] {
+  return sites.map(({ id, url, name }) => ({ id, url, name }));
 }
 
 function withShortLists(value: unknown, most: number): unknown {

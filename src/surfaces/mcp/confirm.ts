@@ -199,6 +199,6 @@ function agreedOf({ outcome, ...reply }: ConfirmationReply): Pick<ConfirmationRe
 }
 
 /** The text shown to the user. Names in it come from sites, so it is plain and short. */
-export function messageOf(text: string): string {
-  return cleanText(withRealDomains(text.replace(/\s+/g, ' ')), MAX_QUESTION);
+export function messageOf(text: string, most = MAX_QUESTION): string {
+  return cleanText(withRealDomains(text.replace(/\s+/g, ' ')), most);
 }
