@@ -260,6 +260,11 @@ const CODES = {
     'The item broke another site of its rollout, so it was not updated here.',
     'Read the rollout with get-rollout-v1.',
   ],
+  svc_window_missed: [
+    409,
+    'The window of the site was over whenever its turn in the rollout came, so the item was not updated.',
+    'Make the window longer, or update the site by a plan of its own.',
+  ],
   svc_site_unhealthy: [409, 'The site was unhealthy before the update, so it was not updated.', LOOK_AT_SITE],
   svc_snapshot_refused: [
     409,

@@ -1,84 +1,31 @@
 /** One site that says that versions break it keeps them from the others for a day, not until the next time of a weekly policy. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { putGuard } from '../../src/demo/guard/state.js';
 import { runPolicies } from '../../src/domain/policies/run.js';
 import { advanceRollouts } from '../../src/domain/updates/rollouts/advance.js';
-import { type RestApp, restApp } from '../rest/client.js';
-import { ordinary, running } from '../safety/safety-app.js';
+import { running } from '../safety/safety-app.js';
 import { SYSTEM } from '../support/harness.js';
-import { newKey } from '../support/logins.js';
+import { type FirstSite, firstSite, HOUR, OTHER, SHOP } from './first-site.js';
 
-const SITES = 8;
 /** The index of the site that lies. */
 const LIAR = 5;
-const SHOP = 'shop/shop.php';
-const OTHER = 'other/other.php';
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
-let app: RestApp;
-let token = '';
+let app: FirstSite;
+let own: FirstSite['own'];
+let hours: FirstSite['hours'];
+let until: FirstSite['until'];
+let weekly: FirstSite['weekly'];
+let versions: FirstSite['versions'];
 
 beforeEach(async () => {
-  app = await restApp({
-    sites: SITES,
-    fleet: { plugins: 4 },
-    config: { job_delay_ms: 0, direct_call_ms: DAY },
-    jobs: false,
-  });
-  for (const [index, site] of app.fleet.sites.entries()) {
-    for (const item of [...site.state.plugins, ...site.state.themes]) item.update = null;
-    site.state.translations = [];
-    site.state.wpUpdate = null;
-    putGuard(site);
-    const [shop, other] = ordinary(site);
-    if (shop === undefined || other === undefined) throw new Error('a site without plugins');
-    const told = { version: '1.0', active: true, premium: false };
-    const update = { version: '2.0', requiresPhp: '', requiresWp: '' };
-    Object.assign(shop, { ...told, slug: SHOP, name: 'Shop', update });
-    // With an update more than the others have it is the first canary.
-    if (index === LIAR || index === 6)
-      Object.assign(other, { ...told, slug: OTHER, name: 'Other', update: { ...update } });
-    await app.connect(index);
-  }
-  token = (await newKey(app.service.store.keys, { approves: true })).token;
-  for (let id = 1; id <= SITES; id++) await app.call('get-site-guard', { site_id_or_domain: id });
+  app = await firstSite(8, LIAR, 6);
+  ({ own, hours, until, weekly, versions } = app);
 });
 
 function lies(how: 'fatal' | 'adds_administrator') {
-  app.fleet.site(LIAR).faults.breaks = { [`${SHOP}@2.0`]: how, [`${OTHER}@2.0`]: 'fatal' };
+  app.faults.breaks = { [`${SHOP}@2.0`]: how, [`${OTHER}@2.0`]: 'fatal' };
 }
-const own = (call: string, body?: object) => app.rest(call, { token, body });
-const versions = () =>
-  app.fleet.sites.map(({ state }) => state.plugins.find(({ slug }) => slug === SHOP)?.version).join(' ');
 const OTHERS = '2.0 2.0 2.0 2.0 2.0 1.0 2.0 2.0';
-
-/** The hours one by one, as the timetable would go through them. */
-async function hours(count: number) {
-  for (let hour = 0; hour < count; hour++) {
-    app.clock.move(HOUR);
-    await app.service.store.quarantine.narrow(app.clock.now());
-    await runPolicies(app.ctx({ actor: SYSTEM }));
-    for (let turns = 0; turns < 3; turns++) {
-      await advanceRollouts(app.ctx({ actor: SYSTEM }));
-      await running(app, app.drain());
-    }
-  }
-}
-/** Up to the next full hour of this weekday. */
-async function until(day: number, hour: number) {
-  const now = new Date(app.clock.now());
-  const days = (day - now.getUTCDay() + 7) % 7 || 7;
-  const time = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days, hour);
-  app.clock.move(time - app.clock.now() - HOUR);
-  await hours(1);
-}
-const weekly = (waves?: object) =>
-  own('POST /policies', {
-    ...{ name: 'weekly', schedule: { at: '02:00', days: ['mon'] }, approval: 'auto' },
-    ...(waves !== undefined && { waves }),
-  });
 
 describe.each(['fatal', 'adds_administrator'] as const)('a site that says that each version breaks it (%s)', (how) => {
   it.each([

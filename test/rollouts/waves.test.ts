@@ -103,6 +103,6 @@ describe('a window', () => {
     expect(open(late, 'UTC', '2026-11-28T01:00:00Z')).toBe(false);
     expect(open(late, 'UTC', '2026-11-28T23:30:00Z')).toBe(false);
     expect(open(late, 'America/New_York', '2026-11-28T04:30:00Z')).toBe(true);
-    expect(isOpen(late, undefined, Date.parse('2026-11-27T23:30:00Z'))).toBe(true);
+    expect(isOpen(late, { timezone: '', gmt_offset: '' }, Date.parse('2026-11-27T23:30:00Z'))).toBe(true);
   });
 });

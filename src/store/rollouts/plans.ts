@@ -188,19 +188,6 @@ export function createRolloutPlans(db: Db, recorded: Db) {
       return new Set(rows.map((row) => Number(row.site_id)));
     },
 
-    /** The clocks of sites. */
-    async clocks(siteIds: readonly number[]): Promise<Map<number, { timezone: string; gmt_offset: string }>> {
-      const rows = await db.all(`SELECT site_id, timezone, gmt_offset FROM site_detail WHERE site_id ${IN}`, [
-        idList(siteIds),
-      ]);
-      return new Map(
-        rows.map((row) => [
-          Number(row.site_id),
-          { timezone: String(row.timezone ?? ''), gmt_offset: String(row.gmt_offset ?? '') },
-        ]),
-      );
-    },
-
     /** Deletes the dates of versions that no site offers, from before then. */
     async forgetVersions(before: number): Promise<void> {
       await db.run(

@@ -13,6 +13,7 @@ import type { VersionKey } from '../safety/quarantine.js';
 import { idList } from '../sites/filter.js';
 import { DOWN } from '../updates/plan.js';
 import { AT_WORK, SUSPECT } from '../updates/runs.js';
+import { CHANGE, CODE, HARMED, ITEMS, STATE, WAITS } from './items.js';
 import type { PlanItem } from './plans.js';
 
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
@@ -75,29 +76,31 @@ interface HaltRow extends HarmfulItem {
   at: number;
 }
 
+/** As the site told it when the rollout started. */
+interface SiteClock {
+  timezone: string;
+  gmt_offset: string;
+}
+
+interface WaitingSite extends Row, SiteClock {
+  site_id: number;
+}
+
+interface Reason {
+  code: string;
+  message: string;
+}
+
 type Counts = Partial<Record<RolloutItemState, number>>;
 
-/** Items `p` of the plan of a rollout `r`, with what became of each in the run of its site. */
-const ITEMS = `rollout r JOIN rollout_plan_item p ON p.plan_id = r.plan_id
-  JOIN rollout_site o ON o.rollout_id = r.id AND o.site_id = p.site_id
-  LEFT JOIN update_run_item i ON i.run_id = o.run_id AND i.site_id = p.site_id AND i.type = p.type AND i.slug = p.slug
-  LEFT JOIN update_run_item w ON i.run_id IS NULL AND w.run_id = o.run_id AND w.site_id = p.site_id AND w.type = 4
-  LEFT JOIN update_run u ON u.id = o.run_id`;
-/** The safe update of an item `i`. */
-const CHANGE = 'LEFT JOIN safe_change c ON c.id = i.change_id';
-/** Of an item without an entry: its site was not touched, its turn comes, or its run ended without a word about it. */
-const STATE = `coalesce(i.state, w.state, CASE WHEN o.run_id IS NULL THEN 'untouched' WHEN u.ended_at IS NULL THEN 'queued' ELSE 'unknown' END)`;
-
-/** Items `i` of the runs of a rollout that show that their update does harm. */
-const HARMED = `(i.state = 'rolled_back' OR (i.state = 'failed' AND i.code = 'svc_update_broke_site'))`;
 const OF_RUNS = 'i.run_id IN (SELECT run_id FROM rollout_run WHERE rollout_id = ?)';
 
 /** None of the runs of the rollout of the row is at work. */
 const IDLE = `NOT EXISTS (SELECT 1 FROM rollout_run n JOIN update_run r ON r.id = n.run_id
   WHERE n.rollout_id = rollout.id AND ${AT_WORK})`;
-/** Every site of the wave of the row had its turn, and no run is at work. */
-const WORKED = `NOT EXISTS (SELECT 1 FROM rollout_site s
-    WHERE s.rollout_id = rollout_wave.rollout_id AND s.wave = rollout_wave.wave AND s.run_id IS NULL)
+/** Every site of the wave of the row had its turn, or gets none, and no run is at work. */
+const WORKED = `NOT EXISTS (SELECT 1 FROM rollout_site o
+    WHERE o.rollout_id = rollout_wave.rollout_id AND o.wave = rollout_wave.wave AND ${WAITS})
   AND NOT EXISTS (SELECT 1 FROM rollout_run n LEFT JOIN update_run r ON r.id = n.run_id
     WHERE n.rollout_id = rollout_wave.rollout_id AND n.wave = rollout_wave.wave AND (r.id IS NULL OR ${AT_WORK}))`;
 
@@ -134,8 +137,9 @@ export function createRollouts(db: Db, aside: Reads) {
           started_at,
         ),
         sql(
-          `INSERT INTO rollout_site (rollout_id, site_id, wave) SELECT DISTINCT ?, site_id, wave FROM rollout_plan_item
-           WHERE plan_id = ? AND ${ours}`,
+          `INSERT INTO rollout_site (rollout_id, site_id, wave, timezone, gmt_offset)
+           SELECT DISTINCT ?, p.site_id, p.wave, coalesce(d.timezone, ''), coalesce(d.gmt_offset, '')
+           FROM rollout_plan_item p LEFT JOIN site_detail d ON d.site_id = p.site_id WHERE p.plan_id = ? AND ${ours}`,
           id,
           plan_id,
           id,
@@ -317,20 +321,29 @@ export function createRollouts(db: Db, aside: Reads) {
       return changes === 1;
     },
 
-    /** Sites of a wave whose turn has not come. */
-    async waiting(id: string, wave: number): Promise<number[]> {
-      const rows = await db.all(
-        'SELECT site_id FROM rollout_site WHERE rollout_id = ? AND wave = ? AND run_id IS NULL ORDER BY site_id',
+    /** Sites of a wave whose turn is to come, with their clocks. */
+    waiting(id: string, wave: number): Promise<WaitingSite[]> {
+      return db.all<WaitingSite>(
+        `SELECT o.site_id, o.timezone, o.gmt_offset FROM rollout_site o
+         WHERE o.rollout_id = ? AND o.wave = ? AND ${WAITS} ORDER BY o.site_id`,
         [id, wave],
       );
-      return rows.map((row) => Number(row.site_id));
+    },
+
+    /** Sites of a wave whose window was over so often when their turn came get none any more, for this reason. */
+    async giveUp(id: string, wave: number, missed: number, { code, message }: Reason): Promise<void> {
+      await db.run(
+        `UPDATE rollout_site AS o SET code = ?, message = ? WHERE o.rollout_id = ? AND o.wave = ? AND ${WAITS} AND o.missed >= ?
+         AND ${RUNS}`,
+        [code, message, id, wave, missed],
+      );
     },
 
     /** Gives sites that wait to a new run, whose job is queued afterwards. */
     async assign(id: string, wave: number, siteIds: readonly number[], runId: string): Promise<void> {
       await db.batch([
         sql(
-          `UPDATE rollout_site SET run_id = ? WHERE rollout_id = ? AND wave = ? AND run_id IS NULL AND site_id ${IN}
+          `UPDATE rollout_site AS o SET run_id = ? WHERE o.rollout_id = ? AND o.wave = ? AND ${WAITS} AND o.site_id ${IN}
            AND ${RUNS}`,
           runId,
           id,
@@ -363,17 +376,17 @@ export function createRollouts(db: Db, aside: Reads) {
 
     /** The turn of a site: its rollout, and whether anything was begun there; undefined if it belongs to another run. */
     turn(id: string, siteId: number, runId: string) {
-      return db.one<RolloutRow & { wave: number; begun: number }>(
-        `SELECT r.*, o.wave, EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = o.run_id AND i.site_id = o.site_id) AS begun
+      return db.one<RolloutRow & SiteClock & { wave: number; begun: number }>(
+        `SELECT r.*, o.wave, o.timezone, o.gmt_offset, EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = o.run_id AND i.site_id = o.site_id) AS begun
          FROM rollout_site o JOIN rollout r ON r.id = o.rollout_id WHERE o.rollout_id = ? AND o.site_id = ? AND o.run_id = ?`,
         [id, siteId, runId],
       );
     },
 
-    /** Its turn comes another time, or never. */
-    async release(id: string, siteId: number, runId: string): Promise<void> {
+    /** Its turn comes another time, or never. @param missed its window was over */
+    async release(id: string, siteId: number, runId: string, missed: boolean): Promise<void> {
       await db.run(
-        `UPDATE rollout_site SET run_id = NULL WHERE rollout_id = ? AND site_id = ? AND run_id = ?
+        `UPDATE rollout_site SET run_id = NULL, missed = missed + ${missed ? 1 : 0} WHERE rollout_id = ? AND site_id = ? AND run_id = ?
          AND NOT EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = rollout_site.run_id AND i.site_id = rollout_site.site_id)`,
         [id, siteId, runId],
       );
@@ -441,7 +454,7 @@ export function createRollouts(db: Db, aside: Reads) {
     /** Whether any site that was not touched has an item that is not halted. */
     async anythingLeft(id: string): Promise<boolean> {
       const row = await db.one(
-        `SELECT EXISTS (SELECT 1 FROM rollout r JOIN rollout_site o ON o.rollout_id = r.id AND o.run_id IS NULL
+        `SELECT EXISTS (SELECT 1 FROM rollout r JOIN rollout_site o ON o.rollout_id = r.id AND ${WAITS}
            JOIN rollout_plan_item p ON p.plan_id = r.plan_id AND p.site_id = o.site_id
            WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM rollout_halt h
              WHERE h.rollout_id = r.id AND h.type = p.type AND h.slug = p.slug AND h.version = p.new_version)) AS n`,
@@ -483,7 +496,7 @@ export function createRollouts(db: Db, aside: Reads) {
         aside,
         sql(
           `SELECT p.site_id, s.url AS site_url, s.name AS site_name, p.type, p.slug, p.name, p.old_version, p.new_version, p.level, p.protection, p.wave,
-             ${STATE} AS state, coalesce(i.code, w.code, '') AS code, coalesce(i.message, w.message, '') AS message, o.run_id,
+             ${STATE} AS state, ${CODE} AS code, coalesce(i.message, w.message, o.message) AS message, o.run_id,
              coalesce(i.change_id, w.change_id) AS change_id, CASE WHEN ${SUSPECT} THEN c.evidence -> '$.suspect' END AS suspect
            FROM ${ITEMS} ${CHANGE} LEFT JOIN site s ON s.id = p.site_id WHERE r.id = ?${text} ORDER BY p.wave, p.site_id, p.type, p.slug`,
           id,

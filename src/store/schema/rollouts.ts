@@ -85,8 +85,16 @@ CREATE TABLE rollout_site (
   rollout_id TEXT NOT NULL REFERENCES rollout (id) ON DELETE CASCADE,
   site_id INTEGER NOT NULL,
   wave INTEGER NOT NULL,
+  -- Its clock when the rollout started: a site that moves through the zones would never have its window.
+  timezone TEXT NOT NULL DEFAULT '',
+  gmt_offset TEXT NOT NULL DEFAULT '',
   -- The run that its turn belongs to; NULL = it was not touched.
   run_id TEXT,
+  -- How often its window had closed when its turn came.
+  missed INTEGER NOT NULL DEFAULT 0,
+  -- Why its turn never comes; '' = it comes, or came.
+  code TEXT NOT NULL DEFAULT '',
+  message TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (rollout_id, site_id)
 ) WITHOUT ROWID;
 CREATE INDEX rollout_site_wave ON rollout_site (rollout_id, wave, run_id);

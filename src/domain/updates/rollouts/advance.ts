@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { ErrorCode } from '../../../runtime/errors.js';
 import type { Origin } from '../../../runtime/events.js';
 import type { RolloutRow, WaveRow } from '../../../store/rollouts/rollouts.js';
 import { loggedStep } from '../../action-log/step.js';
@@ -115,15 +116,25 @@ async function beginWave(ctx: Ctx, id: string, { wave, sites, items, approved_by
   );
 }
 
+/** Windows that a site may miss because its turn came too late, and how long its wave waits for it at least. */
+const MOST_MISSED = 2;
+const WAIT_MS = 8 * 24 * 60 * MINUTE_MS;
+const MISSED: { code: ErrorCode; message: string } = {
+  code: 'svc_window_missed',
+  message: 'Its turn came more than once when its window was over, so the rollout went on without it.',
+};
+
 /** Gives the sites whose window is open their turn; once all had it, and nothing is at work, the wave soaks. */
-async function workWave(ctx: Ctx, id: string, { wave }: WaveRow, rules: Rules, waves: number): Promise<boolean> {
-  const { rollouts, rolloutPlans } = ctx.store;
+async function workWave(ctx: Ctx, id: string, { wave, started_at }: WaveRow, rules: Rules, waves: number) {
+  const { rollouts } = ctx.store;
   const now = ctx.clock.now();
-  const waiting = await rollouts.waiting(id, wave);
-  const clocks = rules.window === null ? new Map() : await rolloutPlans.clocks(waiting);
-  const ready = waiting.filter((site) => isOpen(rules, clocks.get(site), now));
+  // Every window opens within a week. A pause, or a service that stood still, is no window that was missed.
+  if (now - ctx.clock.steps(WAIT_MS).forward - (started_at ?? now) > WAIT_MS)
+    await rollouts.giveUp(id, wave, MOST_MISSED, MISSED);
+  const ready = (await rollouts.waiting(id, wave)).filter((site) => isOpen(rules, site, now));
   if (ready.length > 0) {
-    await rollouts.assign(id, wave, ready, `run_${randomUUID()}`);
+    const sites = ready.map(({ site_id }) => site_id);
+    await rollouts.assign(id, wave, sites, `run_${randomUUID()}`);
     await queueRuns(ctx, id);
     return false;
   }

@@ -26,13 +26,9 @@ export interface Rules {
 export const MINUTE_MS = 60_000;
 
 /** Whether a site may be changed now. Without a window, always. A site whose zone is not known counts as in UTC. */
-export function isOpen(
-  { window }: Rules,
-  clock: { timezone: string; gmt_offset: string } | undefined,
-  now: number,
-): boolean {
+export function isOpen({ window }: Rules, clock: { timezone: string; gmt_offset: string }, now: number): boolean {
   if (window === null) return true;
-  const zone = zoneOfSite(clock ?? { timezone: '', gmt_offset: '' });
+  const zone = zoneOfSite(clock);
   const [from_min, to_min] = [minutesOf(window.from), minutesOf(window.to)];
   return window.days.some((weekday) => occurrencesOf({ weekday, from_min, to_min }, zone, now).current !== null);
 }

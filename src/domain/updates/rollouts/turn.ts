@@ -15,15 +15,13 @@ import { isOpen, type Rules } from './rules.js';
  * any other is given back if the rollout stands still, or the window of the site has closed.
  */
 export async function isItsTurn(ctx: Ctx, siteId: number, rolloutId: string): Promise<boolean> {
-  const { rollouts, rolloutPlans } = ctx.store;
+  const { rollouts } = ctx.store;
   const turn = await rollouts.turn(rolloutId, siteId, ctx.run_id);
   if (turn === undefined) return false;
   if (turn.begun === 1) return true;
-  if (turn.state === 'running' && !(await applyHaltRules(ctx, turn, turn.wave))) {
-    const clock = (await rolloutPlans.clocks([siteId])).get(siteId);
-    if (isOpen(JSON.parse(turn.rules) as Rules, clock, ctx.clock.now())) return true;
-  }
-  await rollouts.release(rolloutId, siteId, ctx.run_id);
+  const goesOn = turn.state === 'running' && !(await applyHaltRules(ctx, turn, turn.wave));
+  if (goesOn && isOpen(JSON.parse(turn.rules) as Rules, turn, ctx.clock.now())) return true;
+  await rollouts.release(rolloutId, siteId, ctx.run_id, goesOn);
   return false;
 }
 
