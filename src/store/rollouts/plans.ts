@@ -9,6 +9,7 @@ import type { ChangeRow } from '../safety/changes.js';
 import type { VersionKey } from '../safety/quarantine.js';
 import { idList } from '../sites/filter.js';
 import { DOWN } from '../updates/plan.js';
+import { ITEMS, TROUBLED } from './items.js';
 
 export interface PlanRow extends Row {
   id: string;
@@ -177,12 +178,11 @@ export function createRolloutPlans(db: Db, recorded: Db) {
       return new Set(rows.map((row) => Number(row.id)));
     },
 
-    /** Sites with an update that failed, was rolled back or vanished in a rollout since then, if it did on no other site. */
+    /** Sites with an update that was in trouble in a rollout since then, if it was on no other site. */
     async troubled(since: number): Promise<Set<number>> {
       const rows = await db.all(
-        `SELECT min(i.site_id) AS site_id FROM update_run r JOIN rollout_run n ON n.run_id = r.id
-           CROSS JOIN update_run_item i ON i.run_id = r.id AND (i.state IN ('failed', 'rolled_back') OR i.code = 'svc_offer_changed')
-         WHERE r.started_at >= ? AND i.type < 4 GROUP BY i.type, i.slug, i.new_version HAVING count(DISTINCT i.site_id) = 1`,
+        `SELECT min(p.site_id) AS site_id FROM ${ITEMS} WHERE r.started_at >= ? AND ${TROUBLED}
+         GROUP BY p.type, p.slug, p.new_version HAVING count(DISTINCT p.site_id) = 1`,
         [since],
       );
       return new Set(rows.map((row) => Number(row.site_id)));

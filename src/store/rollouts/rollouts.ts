@@ -13,7 +13,7 @@ import type { VersionKey } from '../safety/quarantine.js';
 import { idList } from '../sites/filter.js';
 import { DOWN } from '../updates/plan.js';
 import { AT_WORK, SUSPECT } from '../updates/runs.js';
-import { CHANGE, CODE, HARMED, ITEMS, STATE, WAITS } from './items.js';
+import { CHANGE, CODE, HARMED, ITEMS, LEFT_FOR_ANOTHER, STATE, TROUBLED, WAITS } from './items.js';
 import type { PlanItem } from './plans.js';
 
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
@@ -288,16 +288,12 @@ export function createRollouts(db: Db, aside: Reads) {
       return kept !== undefined;
     },
 
-    /**
-     * Whether updates were left because of one site alone: they broke it, failed there or vanished from its offers, and either
-     * halted the rollout or went to no other site.
-     */
+    /** Whether updates were left because of one site alone: it halted the rollout, or what broke it went to no other. */
     async isLeftForOneSite(id: string): Promise<boolean> {
       const row = await db.one(
-        `SELECT count(DISTINCT i.site_id) FILTER (WHERE i.state IN ('failed', 'rolled_back') OR i.code = 'svc_offer_changed') AS troubled,
-           r.state = 'halted' OR count(*) FILTER (WHERE i.code = 'svc_rollout_halted') > 0 AS left
-         FROM rollout r JOIN rollout_run n ON n.rollout_id = r.id JOIN update_run_item i ON i.run_id = n.run_id
-         WHERE r.id = ? AND (r.state = 'halted' OR EXISTS (SELECT 1 FROM rollout_halt h WHERE h.rollout_id = r.id)) GROUP BY r.id`,
+        `SELECT count(DISTINCT p.site_id) FILTER (WHERE ${TROUBLED}) AS troubled,
+           count(*) FILTER (WHERE ${STATE} = 'untouched' OR ${LEFT_FOR_ANOTHER}) > 0 AS left
+         FROM ${ITEMS} WHERE r.id = ?`,
         [id],
       );
       return row?.troubled === 1 && row.left === 1;
@@ -449,6 +445,11 @@ export function createRollouts(db: Db, aside: Reads) {
         items: items as HarmfulItem[],
         ...{ harmed: ids(harmed), failed: Number(failed?.n), down: ids(down), sites: Number(size?.sites) },
       };
+    },
+
+    /** Sites that an update was kept on were down when their rollout halted. */
+    async noteDown(id: string, siteIds: readonly number[]): Promise<void> {
+      await db.run(`UPDATE rollout_site SET down = 1 WHERE rollout_id = ? AND site_id ${IN}`, [id, idList(siteIds)]);
     },
 
     /** Whether any site that was not touched has an item that is not halted. */

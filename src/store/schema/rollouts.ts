@@ -95,6 +95,8 @@ CREATE TABLE rollout_site (
   -- Why its turn never comes; '' = it comes, or came.
   code TEXT NOT NULL DEFAULT '',
   message TEXT NOT NULL DEFAULT '',
+  -- 1 = it was down after its updates had been kept, when the rollout halted.
+  down INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (rollout_id, site_id)
 ) WITHOUT ROWID;
 CREATE INDEX rollout_site_wave ON rollout_site (rollout_id, wave, run_id);

@@ -7,6 +7,8 @@ CREATE TABLE update_run (
   -- NULL while the call or the job is at work.
   ended_at INTEGER,
   job_id TEXT,
+  -- 1 = a person has ended its job.
+  cancelled INTEGER NOT NULL DEFAULT 0,
   -- The process of the call.
   owner TEXT NOT NULL,
   -- Who asked for it: name, way in, operation; and JSON of all that is known of the caller.
@@ -71,7 +73,8 @@ CREATE TRIGGER update_run_job AFTER INSERT ON job WHEN new.run_id <> '' BEGIN
   UPDATE update_run SET job_id = new.id, ended_at = NULL WHERE id = new.run_id;
 END;
 CREATE TRIGGER update_run_job_end AFTER UPDATE OF completed_at ON job WHEN new.run_id <> '' AND new.completed_at IS NOT NULL BEGIN
-  UPDATE update_run SET ended_at = new.completed_at WHERE id = new.run_id;
+  UPDATE update_run SET ended_at = new.completed_at,
+    cancelled = EXISTS (SELECT 1 FROM job_site WHERE job_id = new.id AND code = 'svc_cancelled') WHERE id = new.run_id;
   -- Sites that it refused, did not reach, or could not work on at all.
   INSERT OR IGNORE INTO update_run_item (run_id, site_id, type, slug, name, old_version, new_version, protection, state, code, message,
     change_id, finished_at)

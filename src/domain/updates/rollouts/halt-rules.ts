@@ -21,8 +21,11 @@ export async function applyHaltRules(ctx: Ctx, rollout: RolloutRow, wave: number
     );
   }
   const bad = new Set([...harmed, ...down]).size;
-  if (bad >= halt_sites)
+  if (bad >= halt_sites) {
+    // Stored before its effect, and as it is now: tomorrow they may be up again.
+    await rollouts.noteDown(id, down);
     return halt(ctx, id, `${bad} ${bad === 1 ? 'site' : 'sites'} broke or went down; the limit is ${halt_sites}.`);
+  }
   if (failed > 0 && failed * 100 >= halt_percent * sites)
     return halt(
       ctx,

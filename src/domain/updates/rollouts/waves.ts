@@ -6,7 +6,7 @@ interface WaveSite {
   items: readonly string[];
   down: boolean;
   guarded: boolean;
-  /** An update failed there lately, or was rolled back, and on no other site. */
+  /** An update was in trouble there lately, and on no other site. */
   troubled: boolean;
   /** The lowest is the first canary; undefined = it is not known, and the site is none. */
   rank?: number | undefined;
