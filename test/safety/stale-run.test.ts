@@ -38,9 +38,11 @@ async function finishedAfter(ms: number, meanwhile: () => void): Promise<void> {
   expect(await app.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(1);
   app.clock.move(ms);
   meanwhile();
-  await app.running(finishInterruptedRuns(app.ctx()));
+  const ctx = app.ctx();
+  // Silence is that of the site.
+  const probe = { ...ctx.probe, online: async () => true };
+  await app.running(finishInterruptedRuns({ ...ctx, probe }));
   expect(await app.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(0);
-  expect(site.guard?.armed).toEqual([]);
 }
 
 function byHand(version: string, breakage?: Breakage): void {
@@ -59,12 +61,23 @@ function editors(): void {
 const restored = () => app.site(0).guard?.actions.includes('restore');
 const quarantined = async () => (await app.call('list-quarantined-versions')).total;
 
+const armed = () => app.site(0).guard?.armed;
+
+it('is finished on a site that answers the first question only', async () => {
+  await finishedAfter(3 * DAY_MS, () => {
+    const { faults, guard } = app.site(0);
+    const asked = guard?.actions.length ?? 0;
+    Object.defineProperty(faults, 'offline', { get: () => (guard?.actions.length ?? 0) > asked });
+  });
+});
+
 it('a version that a person has installed since is not replaced by the old one', async () => {
   await finishedAfter(3 * DAY_MS, () => {
     byHand('100.0');
     editors();
   });
   expect([plugin.version, restored(), await quarantined()]).toEqual(['100.0', false, 0]);
+  expect(armed()).toEqual([]);
   const evidence = String(await app.cell('SELECT evidence FROM safe_change'));
   expect(evidence).toContain('100.0 has been installed since the work was interrupted.');
 });
@@ -72,19 +85,23 @@ it('a version that a person has installed since is not replaced by the old one',
 it('nor where that version has taken the site down', async () => {
   await finishedAfter(3 * DAY_MS, () => byHand('100.0', 'fatal'));
   expect([plugin.version, restored(), await quarantined()]).toEqual(['100.0', false, 0]);
+  expect(armed()).toEqual([]);
 });
 
 it('an update is not undone for what editors have changed since', async () => {
   await finishedAfter(3 * DAY_MS, editors);
   expect([plugin.version, restored(), await quarantined()]).toEqual(['99.0', false, 0]);
+  expect(armed()).toEqual([]);
 });
 
 it('an update that has left the site broken is still undone', async () => {
   await finishedAfter(3 * DAY_MS, () => byHand('99.0', 'fatal'));
   expect([plugin.version, await quarantined()]).toEqual(['1.0', 1]);
+  expect(armed()).toEqual([]);
 });
 
 it('within the half hour in which the guard acts, the site is compared with how it was before', async () => {
   await finishedAfter(20 * MINUTE_MS, editors);
   expect(restored()).toBe(true);
+  expect(armed()).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** Finishes safe updates that a process left open because it died, or because its caller gave up. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
+import { ChildFailure } from '../../../outbound/child/port.js';
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
@@ -84,7 +85,11 @@ async function finishRun(
 async function leaveReplaced(run: SafeRun): Promise<void> {
   const inventory = await syncAfterRollBack(run.ctx, run.target);
   for (const item of [...run.open]) {
-    const version = await versionNow(run, inventory, item);
+    const version = await versionNow(run, inventory, item).catch((error: unknown) => {
+      // A site that answers the greeting and nothing else must not keep its update open for ever.
+      if (run.ctx.signal.aborted || !(error instanceof ChildFailure)) throw error;
+      return null;
+    });
     if (version === null || ['', item.old_version, item.new_version].includes(version)) continue;
     await disarm(run, item);
     await close(run, item, 'kept', [`${siteWord(version)} has been installed since the work was interrupted.`]);
