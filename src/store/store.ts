@@ -109,7 +109,7 @@ export function createStore(plain: Db, vault: Vault, aside: Reads = plain) {
     narrowedUpdates: createNarrowedUpdates(aside),
     updatePlans: createUpdatePlans(aside),
     // A plan is a note of a reading call.
-    rolloutPlans: createRolloutPlans(plain, db),
+    rolloutPlans: createRolloutPlans(plain, aside, db),
     canaries: createCanaries(aside),
     rollouts: createRollouts(db, aside),
     policies: createPolicies(db),

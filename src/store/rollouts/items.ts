@@ -19,12 +19,10 @@ export const HARMED = `(i.state = 'rolled_back' OR (i.state = 'failed' AND i.cod
 export const WAITS = "o.run_id IS NULL AND o.code = ''";
 
 /** Codes of items that were left because of another site, or of its version everywhere. */
-const ANOTHER = "'svc_rollout_halted', 'svc_version_quarantined'";
+export const ANOTHER = "'svc_rollout_halted', 'svc_version_quarantined'";
 /** Codes of items that a person has left: ignored, or on a site that was suspended, put on trial or removed. */
 const BY_PERSON = "'svc_no_updates', 'svc_site_suspended', 'svc_site_on_trial', 'svc_site_not_found'";
 
-/** An item that another site kept from its own. */
-export const LEFT_FOR_ANOTHER = `${CODE} IN (${ANOTHER})`;
 /**
  * An item that was not simply updated, for a reason that may lie with its site: what halts a rollout is among them, also a site
  * that could not be read after its updates. Of a run that a person has cancelled only harm counts.

@@ -1,6 +1,6 @@
 /** Plans of updates as they were shown, and what is known of the updates that one is made of. */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Db, Reads, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { insertRow } from '../driver/rows.js';
@@ -46,8 +46,11 @@ export interface FirstSeen extends VersionKey {
   second_seen: number | null;
 }
 
-/** @param recorded for what is a change: a plan is only a note of a reading call, but another caller may still need it */
-export function createRolloutPlans(db: Db, recorded: Db) {
+/**
+ * @param aside for what reads all items of many rollouts
+ * @param recorded for what is a change: a plan is only a note of a reading call, but another caller may still need it
+ */
+export function createRolloutPlans(db: Db, aside: Reads, recorded: Db) {
   return {
     /**
      * One with this digest that lives at least until then, and has started nothing. Of the same maker: another one may
@@ -180,7 +183,7 @@ export function createRolloutPlans(db: Db, recorded: Db) {
 
     /** Sites with an update that was in trouble in a rollout since then, if it was on no other site. */
     async troubled(since: number): Promise<Set<number>> {
-      const rows = await db.all(
+      const rows = await aside.all(
         `SELECT min(p.site_id) AS site_id FROM ${ITEMS} WHERE r.started_at >= ? AND ${TROUBLED}
          GROUP BY p.type, p.slug, p.new_version HAVING count(DISTINCT p.site_id) = 1`,
         [since],
