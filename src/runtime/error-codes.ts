@@ -255,6 +255,11 @@ const CODES = {
     'What the site has or offers differs from the plan, so the item was not updated.',
     'Make a new plan for what is left.',
   ],
+  svc_update_ignored: [
+    409,
+    'The update has been ignored since the plan was made, so the item was not updated.',
+    'If it is wanted, stop ignoring it, and make a new plan.',
+  ],
   svc_rollout_halted: [
     409,
     'The item broke another site of its rollout, so it was not updated here.',

@@ -85,6 +85,18 @@ it('a site that is down after its update, where one such site halts all', async 
   expect(atVersion(app, '2.0')).toBe(7);
 });
 
+it('a site that says that it has the version already', async () => {
+  const app = await firstSite(8, SICK, 6);
+  await app.weekly(ONE);
+  await app.until(1, 1);
+  for (const plugin of app.fleet.site(SICK).state.plugins)
+    if (plugin.slug === SHOP || plugin.slug === OTHER) Object.assign(plugin, { version: '2.0', update: null });
+  await app.hours(2);
+  expect(await app.rollouts()).toMatchObject([{ state: 'halted', counts: { failed: 2 } }]);
+  await app.hours(30);
+  expect(atVersion(app, '2.0')).toBe(7);
+});
+
 it('two sick sites', async () => {
   const app = await firstSite(8, SICK, 6);
   await app.weekly({ canary_sites: [SICK + 1, SICK + 2] });

@@ -215,7 +215,7 @@ describe('a rollout', () => {
       [3, 'skipped', 'svc_offer_changed'],
       [4, 'skipped', 'svc_site_suspended'],
       [5, 'skipped', 'svc_site_offline'],
-      [6, 'skipped', 'svc_no_updates'],
+      [6, 'skipped', 'svc_update_ignored'],
       [7, 'skipped', 'svc_site_not_found'],
       [8, 'skipped', 'svc_offer_changed'],
     ]);

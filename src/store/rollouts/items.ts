@@ -20,8 +20,11 @@ export const WAITS = "o.run_id IS NULL AND o.code = ''";
 
 /** Codes of items that were left because of another site, or of its version everywhere. */
 export const ANOTHER = "'svc_rollout_halted', 'svc_version_quarantined'";
-/** Codes of items that a person has left: ignored, or on a site that was suspended, put on trial or removed. */
-const BY_PERSON = "'svc_no_updates', 'svc_site_suspended', 'svc_site_on_trial', 'svc_site_not_found'";
+/**
+ * Codes of items that a person has left: ignored, or on a site that was suspended, put on trial or removed. None of them can
+ * come of what a site answers, or it could hide its trouble.
+ */
+const BY_PERSON = "'svc_update_ignored', 'svc_site_suspended', 'svc_site_on_trial', 'svc_site_not_found'";
 
 /**
  * An item that was not simply updated, for a reason that may lie with its site: what halts a rollout is among them, also a site

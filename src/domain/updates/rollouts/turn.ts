@@ -49,7 +49,7 @@ export async function plannedOffers(
     if (DONE.includes(item.recorded ?? '')) continue;
     const isIt = ({ type, slug }: { type: number; slug: string }) => type === item.type && slug === item.slug;
     const offer = all.find(isIt);
-    const said = (code: 'svc_rollout_halted' | 'svc_offer_changed' | 'svc_no_updates', message: string) =>
+    const said = (code: 'svc_rollout_halted' | 'svc_offer_changed' | 'svc_update_ignored', message: string) =>
       void refused.push(refusal(target, item, code, message));
     if (halted.some((halt) => isIt(halt) && halt.version === item.new_version))
       said('svc_rollout_halted', `Version ${siteWord(item.new_version)} broke another site of this rollout.`);
@@ -62,7 +62,7 @@ export async function plannedOffers(
         'svc_offer_changed',
         `Planned: ${siteWord(item.old_version)} to ${siteWord(item.new_version)}; now it would be ${siteWord(offer.current_version)} to ${siteWord(offer.new_version)}.`,
       );
-    else if (!wanted.some(isIt)) said('svc_no_updates', 'The update has been ignored since the plan was made.');
+    else if (!wanted.some(isIt)) said('svc_update_ignored', 'The update has been ignored since the plan was made.');
     else offers.push(offer);
   }
   return { offers, refused };

@@ -14,6 +14,7 @@ const HOLDS: readonly string[] = [
   'svc_update_unprotected',
   'svc_no_updates',
   'svc_offer_changed',
+  'svc_update_ignored',
   'svc_rollout_halted',
 ] satisfies ErrorCode[];
 

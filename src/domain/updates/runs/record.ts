@@ -26,6 +26,7 @@ const LEFT: readonly string[] = [
   'svc_snapshot_refused',
   'svc_site_unhealthy',
   'svc_offer_changed',
+  'svc_update_ignored',
   'svc_rollout_halted',
 ] satisfies ErrorCode[];
 
