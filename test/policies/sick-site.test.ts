@@ -97,6 +97,20 @@ it('a site that says that it has the version already', async () => {
   expect(atVersion(app, '2.0')).toBe(7);
 });
 
+it('a site that fails beside one that is left as it is', async () => {
+  const app = await firstSite(8, SICK, 6);
+  await app.weekly();
+  await app.until(0, 23);
+  await app.hours(2);
+  app.faults.renames = { [SHOP]: 'shop/shop2.php', [OTHER]: 'other/other2.php' };
+  app.fleet.site(0).faults.pages = unhealthy;
+  await app.hours(2);
+  expect(await app.rollouts()).toMatchObject([{ state: 'halted', counts: { kept: 3, skipped: 1 } }]);
+  await app.hours(60);
+  expect(await statesOf(app)).toEqual(['completed', 'halted']);
+  expect(atVersion(app, '1.0')).toBe(1);
+});
+
 it('two sick sites', async () => {
   const app = await firstSite(8, SICK, 6);
   await app.weekly({ canary_sites: [SICK + 1, SICK + 2] });

@@ -26,10 +26,12 @@ export const ANOTHER = "'svc_rollout_halted', 'svc_version_quarantined'";
  */
 const BY_PERSON = "'svc_update_ignored', 'svc_site_suspended', 'svc_site_on_trial', 'svc_site_not_found'";
 
-/**
- * An item that was not simply updated, for a reason that may lie with its site: what halts a rollout is among them, also a site
- * that could not be read after its updates. Of a run that a person has cancelled only harm counts.
- */
-export const TROUBLED = `((${STATE} IN ('failed', 'rolled_back', 'unknown', 'skipped') OR (${STATE} = 'kept' AND ${CODE} <> '') OR o.down = 1
-    OR EXISTS (SELECT 1 FROM update_run_item t WHERE t.run_id = o.run_id AND t.site_id = o.site_id AND t.type = 4 AND t.state IN ('failed', 'unknown')))
-  AND ${CODE} NOT IN (${ANOTHER}, ${BY_PERSON}) AND (coalesce(u.cancelled, 0) = 0 OR ${HARMED}))`;
+/** Of a run that a person has cancelled only harm counts. */
+const OF_SITE = `${CODE} NOT IN (${ANOTHER}, ${BY_PERSON}) AND (coalesce(u.cancelled, 0) = 0 OR ${HARMED})`;
+/** The item, or its site, could not be updated or did not stay well: enough of these halt a rollout, whatever other sites do. */
+const FAILED = `(${STATE} IN ('failed', 'rolled_back', 'unknown') OR (${STATE} = 'kept' AND ${CODE} <> '') OR o.down = 1
+  OR EXISTS (SELECT 1 FROM update_run_item t WHERE t.run_id = o.run_id AND t.site_id = o.site_id AND t.type = 4 AND t.state IN ('failed', 'unknown')))`;
+/** An item that may have halted its rollout, for a reason that may lie with its site. */
+export const HALTING = `(${FAILED} AND ${OF_SITE})`;
+/** The same, or it was left as it was: that halts a rollout where nothing else was updated. */
+export const TROUBLED = `((${FAILED} OR ${STATE} = 'skipped') AND ${OF_SITE})`;

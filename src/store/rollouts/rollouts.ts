@@ -13,7 +13,7 @@ import type { VersionKey } from '../safety/quarantine.js';
 import { idList } from '../sites/filter.js';
 import { DOWN } from '../updates/plan.js';
 import { AT_WORK, SUSPECT } from '../updates/runs.js';
-import { ANOTHER, CHANGE, CODE, HARMED, ITEMS, STATE, TROUBLED, WAITS } from './items.js';
+import { ANOTHER, CHANGE, CODE, HALTING, HARMED, ITEMS, STATE, TROUBLED, WAITS } from './items.js';
 import type { PlanItem } from './plans.js';
 
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
@@ -294,12 +294,13 @@ export function createRollouts(db: Db, aside: Reads) {
       const leaves = `(r.state = 'halted' OR EXISTS (SELECT 1 FROM rollout_run n JOIN update_run_item i ON i.run_id = n.run_id
         WHERE n.rollout_id = r.id AND i.state = 'skipped' AND i.code IN (${ANOTHER})))`;
       const [row] = await aside.all(
-        `SELECT count(DISTINCT p.site_id) FILTER (WHERE ${TROUBLED}) AS troubled,
+        `SELECT count(DISTINCT p.site_id) FILTER (WHERE ${HALTING}) AS halting, count(DISTINCT p.site_id) FILTER (WHERE ${TROUBLED}) AS troubled,
            count(*) FILTER (WHERE ${STATE} = 'untouched' OR ${CODE} IN (${ANOTHER})) > 0 AS left
          FROM ${ITEMS} WHERE r.id = ? AND ${leaves}`,
         [id],
       );
-      return row?.troubled === 1 && row.left === 1;
+      // Beside one that failed, others that were left as they were halted nothing.
+      return row?.left === 1 && (row.halting === 1 || (row.halting === 0 && row.troubled === 1));
     },
 
     /** Sites of a wave that kept an update and still exist. */
