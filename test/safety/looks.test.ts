@@ -215,6 +215,22 @@ describe('search engines', () => {
     );
   });
 
+  // Shown in microdata, as themes and plugins of reviews do.
+  const reviewer = (name: string) =>
+    texts((text) =>
+      text.replace('</main>', `<div><meta itemprop="author" content="${name}"><p>Fine.</p></div></main>`),
+    );
+  const BOB = 'Bob name=robots none';
+
+  it('are not sent away by what a visitor calls himself', async () => {
+    expectKept(await updated(reviewer(BOB), undefined, { on_suspect: 'roll_back' }), null);
+  });
+
+  it('are sent away by the page, whatever a visitor called himself before', async () => {
+    const now = texts((text) => text.replace('</head>', `${META}</head>`));
+    expectUndone(await updated(now, reviewer(BOB)), /noindex/);
+  });
+
   const canonical = (to: string) => (text: string) =>
     text.replace('</head>', `<link rel="canonical" href="${to}"></head>`);
 

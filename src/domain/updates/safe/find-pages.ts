@@ -7,6 +7,7 @@ import { bareHost } from '../../sites/urls.js';
 import type { Baseline } from './compare-health.js';
 import { isBelow, keyOf, type LookedPage, type PageKind } from './looked-pages.js';
 import { isVisitors, shownMarkup } from './page-markup.js';
+import { attribute } from './tag-attributes.js';
 
 /** Of every WordPress. None changes anything. */
 const FIXED: readonly LookedPage[] = [
@@ -28,7 +29,6 @@ const SITEMAPS = ['wp-sitemap.xml', 'sitemap_index.xml'] as const;
 const KEPT_MS = 7 * 24 * 3_600_000;
 const TIMEOUT_MS = 10_000;
 const LINK = /<a\b([^<>]{0,1000})>/gi;
-const HREF = /\bhref=["']([^"'<>]{1,500})["']/i;
 /** An address that may change something, or shows each visitor something else. */
 const CHANGES =
   /wp-(?:admin|login)|log-?(?:in|out)|sign-?(?:in|out)|register|account|cart|checkout|basket|action|delete|download|feed/i;
@@ -137,7 +137,7 @@ function archivesOf(post: Listed): string[] {
 function linkedPages(body: string, target: LoadedSite): LookedPage[] {
   const paths = new Set<string>();
   for (const [, attributes = ''] of shownMarkup(body).matchAll(LINK)) {
-    const link = isVisitors(attributes) ? '' : (HREF.exec(attributes)?.[1] ?? '');
+    const link = isVisitors(attributes) ? '' : attribute(attributes, 'href');
     const path = pathOf(link.replaceAll('&amp;', '&').replaceAll('&#038;', '&'), target);
     if (path !== null) paths.add(path);
     if (paths.size === 2) break;

@@ -7,6 +7,7 @@ import { WP_DIE } from '../../../outbound/maintenance-page.js';
 import { bareHost } from '../../sites/urls.js';
 import { markupOf, type PageMarkup, shownMarkup } from './page-markup.js';
 import { type PhpMessages, phpMessages } from './php-messages.js';
+import { attribute, forbidsIndex } from './tag-attributes.js';
 
 export interface PageFacts {
   /** 0 = no response. */
@@ -76,14 +77,12 @@ const PARTS: readonly string[] = [
     (name) => `wp-${name}-js`,
   ),
 ];
-const ID = /\bid=["']([\w-]{1,50})["']/g;
+const ANY_TAG = /<([a-z][\w-]{0,30})\b([^<>]{0,10000})>/gi;
 /** How the two editors of WordPress name the post that they open. */
-const EDITING = [
-  /\binitializeEditor\(\s{0,9}'editor', "[\w-]{1,40}", (\d{1,12})\b/,
-  /\bid='post_ID'[^<>]{0,100}\bvalue='(\d{1,12})'/,
-];
+const EDITING = /\binitializeEditor\(\s{0,9}'editor', "[\w-]{1,40}", (\d{1,12})\b/;
+const EDITED = 'post_ID';
 /** WordPress may load scripts several at once; styles, which it loads likewise, have names of scripts. */
-const AT_ONCE = /\/load-scripts\.php\?([^"'<>\s]{0,9000})/g;
+const AT_ONCE = /\/load-scripts\.php\?(.{0,9000})/;
 /** It cuts the list of names, also within one. */
 const NEXT_CHUNK = /&(?:amp;|#0?38;)?load%5Bchunk_[1-9]\d{0,3}%5D=/g;
 const FEW_BYTES = 100;
@@ -101,7 +100,7 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
   const text = html ? page.body : '';
   const shown = shownMarkup(text);
   const markup = markupOf(text, shown, siteUrl);
-  const noindex = markup.noindex || /\b(?:noindex|none)\b/i.test(page.robots ?? '') || closedToRobots(page);
+  const noindex = markup.noindex || forbidsIndex(page.robots ?? '') || closedToRobots(page);
   const words = wordsOf(shown);
   return {
     status: page.status,
@@ -144,20 +143,29 @@ function insideFacts({ body, location, session }: Page, siteUrl: string, nonce: 
   const [made, refused] = (session ?? '').split(' ');
   // An answer from a cache has another nonce.
   if (made !== nonce) return {};
-  const editing = EDITING.map((opens) => opens.exec(body)?.[1]).find((post) => post !== undefined);
+  const { parts, edited } = partsOf(body);
+  const editing = EDITING.exec(body)?.[1] ?? edited;
   return {
     ...(editing !== undefined && { editing }),
     inside: refused === undefined || refused === '' ? [] : refused.split(',', MAX_REFUSED),
-    parts: partsOf(body),
+    parts,
     says: body.length <= FEW_BYTES ? body.trim() : '',
     elsewhere: location !== '' && hostOf(locationOf(location, siteUrl)) !== hostOf(siteUrl),
   };
 }
 
-function partsOf(body: string): string[] {
-  const atOnce = [...body.matchAll(AT_ONCE)].flatMap(([, names = '']) => names.replace(NEXT_CHUNK, '').split(/[,=&]/));
-  const ids = new Set([...[...body.matchAll(ID)].map(([, id]) => id), ...atOnce.map((name) => `${name}-js`)]);
-  return PARTS.filter((id) => ids.has(id)).map((id) => id.replace(/-js$/, '.js'));
+/** The parts of wp-admin that a page has, and the post that its form edits. */
+function partsOf(body: string): { parts: string[]; edited?: string | undefined } {
+  const ids = new Set<string>();
+  let edited: string | undefined;
+  for (const [, tag = '', attributes = ''] of body.matchAll(ANY_TAG)) {
+    const id = attribute(attributes, 'id');
+    ids.add(id);
+    if (id === EDITED) edited ??= /^\d{1,12}$/.exec(attribute(attributes, 'value'))?.[0];
+    const names = tag.toLowerCase() === 'script' ? AT_ONCE.exec(attribute(attributes, 'src'))?.[1] : undefined;
+    for (const name of names?.replace(NEXT_CHUNK, '').split(/[,=&]/) ?? []) ids.add(`${name}-js`);
+  }
+  return { parts: PARTS.filter((id) => ids.has(id)).map((id) => id.replace(/-js$/, '.js')), edited };
 }
 
 /** A robots.txt that sends every robot away from everything. */
@@ -230,9 +238,9 @@ function hostOf(address: string): string {
 function assetsOf(text: string, siteUrl: string): string[] {
   const { origin } = new URL(siteUrl);
   const found = new Set<string>();
-  for (const [, address = ''] of text.matchAll(
-    /<(?:script|link)\b[^<>]{0,1000}?\b(?:src|href)=["']([^"'<>]{1,500})["']/gi,
-  )) {
+  for (const [, attributes = ''] of text.matchAll(/<(?:script|link)\b([^<>]{0,2000})>/gi)) {
+    const address = attribute(attributes, 'src') || attribute(attributes, 'href');
+    if (address === '' || address.length > 500) continue;
     try {
       const url = new URL(address.replaceAll('&amp;', '&').replaceAll('&#038;', '&'), siteUrl);
       // Versions in the query change with every update.

@@ -1,5 +1,7 @@
 /** The forms of a page: which fields each has, and whether it can be sent. Pure. Nothing is ever sent. */
 
+import { attribute } from './tag-attributes.js';
+
 /** A form that visitors fill in. */
 export interface FormFacts {
   /** What tells it from the others of its page. */
@@ -27,18 +29,25 @@ const MOST_TEXT = 4_000;
 const MOST_BEFORE = 200;
 const MARKUP_BEFORE = 2_000;
 
-/**
- * The beginning of a visitor's comment: its element, and its number. Links to comments lead to these ids. In their texts WordPress
- * lets neither such elements nor ids pass.
- */
-export const OF_VISITORS =
-  /<(li|div|article|section)\b[^<>]{0,1000}?\bid=["'](?:[a-z]{2,20}-)?comment-(\d{1,20})["']/gi;
+/** Elements that may be a visitor's comment, and the ids of those that are: links to comments lead to them. */
+const MAY_BE_COMMENT = /<(li|div|article|section)\b([^<>]{0,2000})>/gi;
+const COMMENT_ID = /^(?:[a-z]{2,20}-)?comment-(\d{1,20})$/i;
+/** Buttons may stand elsewhere than the form that they send. */
+const MAY_SEND = /<(?:button|input)\b([^<>]{0,2000})>/gi;
+
+/** Where visitors' comments begin, and their numbers. In their texts WordPress lets neither such elements nor ids pass. */
+export function commentsIn(page: string): { index: number; tag: string; id: string }[] {
+  return [...page.matchAll(MAY_BE_COMMENT)].flatMap(({ index, 1: tag = '', 2: attributes = '' }) => {
+    const id = COMMENT_ID.exec(attribute(attributes, 'id'))?.[1];
+    return id === undefined ? [] : [{ index, tag, id }];
+  });
+}
 
 /** The page without what visitors wrote, which may stand before a form. */
 function withoutComments(page: string): string {
   const parts: string[] = [];
   let at = 0;
-  for (const { index, 1: tag = '' } of page.matchAll(OF_VISITORS)) {
+  for (const { index, tag } of commentsIn(page)) {
     if (index < at) continue;
     const end = page.indexOf(`</${tag}>`, index);
     if (end < 0) break;
@@ -52,9 +61,7 @@ function withoutComments(page: string): string {
 export function formsOf(page: string): FormFacts[] {
   const shown = withoutComments(page);
   const forms: FormFacts[] = [];
-  const elsewhere = new Set(
-    [...shown.matchAll(/<(?:button|input)\b[^<>]{0,2000}?\bform=["']([\w-]{1,100})["']/gi)].map(([, id]) => id),
-  );
+  const elsewhere = new Set([...shown.matchAll(MAY_SEND)].map(([, attributes = '']) => attribute(attributes, 'form')));
   for (const { index, 1: attributes = '', 2: inside = '' } of shown.matchAll(FORM)) {
     const { fields, buttons, sending } = fieldsOf(inside);
     if (fields.length === 0) continue;
@@ -70,14 +77,6 @@ export function formsOf(page: string): FormFacts[] {
     if (forms.length === MOST_FORMS) break;
   }
   return forms;
-}
-
-/** The value of an attribute, '' if absent or without quotes. */
-export function attribute(attributes: string, name: string): string {
-  const found = new RegExp(`(?:^|\\s)${name}\\s{0,5}=\\s{0,5}(?:"([^"]{0,500})"|'([^']{0,500})')`, 'i').exec(
-    attributes,
-  );
-  return found?.[1] ?? found?.[2] ?? '';
 }
 
 /** The text of a piece of markup, which may begin within a tag. */

@@ -1,7 +1,8 @@
 /** What the markup of a page says: its structure, whom it links to, and what it tells search engines. Pure. */
 
 import { bareHost } from '../../sites/urls.js';
-import { type FormFacts, formsOf, OF_VISITORS } from './page-forms.js';
+import { commentsIn, type FormFacts, formsOf } from './page-forms.js';
+import { attribute, forbidsIndex, wordsIn } from './tag-attributes.js';
 
 export interface PageMarkup {
   /** Number of elements that give a page its structure, by name. */
@@ -30,10 +31,21 @@ const CLOSED: readonly string[] = ['header', 'nav', 'main', 'footer', 'article',
 const CODE = /<(script|style|noscript|template)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
 const LOADED = /<(script|iframe)\b([^<>]{0,2000})>/gi;
-const TAG = /<(link|meta|a)\b([^<>]{0,2000})>/gi;
-const ADDRESS = /\b(?:src|href)\s{0,5}=\s{0,5}["']?((?:https?:)?\/\/[^"'\s<>]{1,500})/i;
+const TAG = /<(link|a)\b([^<>]{0,2000})>/gi;
+/** Scripts that load pictures and frames late read their addresses there. */
+const ADDRESSES = ['src', 'href', 'data-src'] as const;
+const ABSOLUTE = /^(?:https?:)?\/\//i;
+const LONGEST_ADDRESS = 500;
 const MAX_HOSTS = 60;
 const MENU = /<nav\b[\s\S]*?(?:<\/nav\s*>|$)/gi;
+const META = /<meta\b([^<>]{0,2000})>/gi;
+/** Names under which a page speaks to search engines. */
+const ENGINES: readonly string[] = ['robots', 'googlebot'];
+const HEAD_ENDS = /<\/head\b|<body\b/i;
+/** Without those tags, the first element that no head may have begins the body. */
+const BODY_BEGINS = /<(?!(?:html|head|title|meta|link|base)\b)[a-z]/i;
+const TITLE = /<title\b[^<>]{0,2000}>[\s\S]*?(?:<\/title\b|$)/gi;
+
 /** A page without scripts, styles and comments. */
 export function shownMarkup(text: string): string {
   return text.replace(CODE, ' ').replace(COMMENT, ' ');
@@ -45,15 +57,13 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
   const hosts = new Set<string>();
   const loaded = new Set<string>();
   const own = bareHost(new URL(siteUrl).hostname);
-  let noindex = false;
   let canonical = '';
   for (const [, tag = '', attributes = ''] of [...shown.matchAll(TAG), ...text.matchAll(LOADED)]) {
     const name = tag.toLowerCase();
-    if (name === 'meta') noindex ||= forbidsIndex(attributes);
-    else if (name === 'link' && /\brel\s{0,5}=\s{0,5}["']?canonical\b/i.test(attributes))
-      canonical ||= withoutComments(absolute(ADDRESS.exec(attributes)?.[1], siteUrl)).slice(0, 500);
+    if (name === 'link' && wordsIn(attributes, 'rel').includes('canonical'))
+      canonical ||= withoutComments(absolute(attributes, siteUrl)).slice(0, 500);
     else if (hosts.size <= MAX_HOSTS && bringsHost(name, attributes)) {
-      const host = absolute(ADDRESS.exec(attributes)?.[1], siteUrl)?.hostname ?? '';
+      const host = absolute(attributes, siteUrl)?.hostname ?? '';
       if (host === '' || bareHost(host) === own) continue;
       hosts.add(host);
       if (name !== 'a') loaded.add(host);
@@ -61,10 +71,10 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
   }
   const all = [...hosts].sort();
   return {
-    ...{ structure, open, noindex, canonical },
+    ...{ structure, open, noindex: saysNoindex(shown), canonical },
     hosts: hosts.size > MAX_HOSTS ? null : all,
     linked: all.filter((host) => !loaded.has(host)),
-    comments: new Set([...shown.matchAll(OF_VISITORS)].map(([, , id]) => id)).size,
+    comments: new Set(commentsIn(shown).map(({ id }) => id)).size,
     menu: [...shown.matchAll(MENU)].reduce((sum, [menu]) => sum + (menu.match(/<a\b/gi)?.length ?? 0), 0),
     forms: formsOf(shown),
   };
@@ -82,19 +92,28 @@ function structureOf(shown: string): Pick<PageMarkup, 'structure' | 'open'> {
   return { structure, open };
 }
 
-function forbidsIndex(attributes: string): boolean {
-  return (
-    /\bname\s{0,5}=\s{0,5}["']?(?:robots|googlebot)\b/i.test(attributes) && /\b(?:noindex|none)\b/i.test(attributes)
+/** In the head, where no visitor writes. */
+function saysNoindex(shown: string): boolean {
+  const page = shown.replace(TITLE, ' ');
+  const end = page.search(HEAD_ENDS);
+  const length = end < 0 ? page.search(BODY_BEGINS) : end;
+  const head = length < 0 ? page : page.slice(0, length);
+  return [...head.matchAll(META)].some(
+    ([, attributes = '']) =>
+      ENGINES.includes(attribute(attributes, 'name').trim().toLowerCase()) &&
+      forbidsIndex(attribute(attributes, 'content')),
   );
 }
 
 /** WordPress marks most links that visitors have left. Its list of the latest comments does not. */
 export function isVisitors(attributes: string): boolean {
-  return /\b(?:ugc|nofollow|wp-block-latest-comments__\w+)\b/i.test(attributes);
+  const rel = wordsIn(attributes, 'rel');
+  const latest = wordsIn(attributes, 'class').some((name) => name.startsWith('wp-block-latest-comments__'));
+  return latest || rel.includes('ugc') || rel.includes('nofollow');
 }
 
 function bringsHost(name: string, attributes: string): boolean {
-  if (name === 'link') return /\bstylesheet\b/i.test(attributes);
+  if (name === 'link') return wordsIn(attributes, 'rel').includes('stylesheet');
   return name !== 'a' || !isVisitors(attributes);
 }
 
@@ -107,10 +126,13 @@ function withoutComments(url: URL | null): string {
   return url.href;
 }
 
-function absolute(address: string | undefined, siteUrl: string): URL | null {
+/** Where a tag leads, or what it loads; null if it names no server. */
+function absolute(attributes: string, siteUrl: string): URL | null {
+  const address = ADDRESSES.map((name) => attribute(attributes, name).trim()).find((one) => ABSOLUTE.test(one));
   if (address === undefined) return null;
   try {
-    const url = new URL(address.replaceAll('&amp;', '&').replaceAll('&#038;', '&'), siteUrl);
+    const named = address.slice(0, LONGEST_ADDRESS).replaceAll('&amp;', '&').replaceAll('&#038;', '&');
+    const url = new URL(named, siteUrl);
     url.searchParams.delete('sitefleet');
     return url;
   } catch {

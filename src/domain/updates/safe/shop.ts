@@ -25,10 +25,11 @@ import {
 } from './compare-shops.js';
 import { pathOf } from './find-pages.js';
 import type { LookedPage } from './looked-pages.js';
-import { attribute, formsOf } from './page-forms.js';
+import { formsOf } from './page-forms.js';
 import { shownMarkup } from './page-markup.js';
 import { fresh, UNCACHED } from './probe.js';
 import type { SafeRun } from './run-state.js';
+import { attribute } from './tag-attributes.js';
 
 export const SHOP_PLUGIN = 'woocommerce/woocommerce.php';
 const STORE = '?rest_route=/wc/store/v1';
