@@ -142,6 +142,17 @@ describe('the comments of a post', () => {
     expectKept(await updated(now, last(list(1, 50)), { on_suspect }), /post .* has lost \d+ % of its words/);
   });
 
+  // With as many new ones as a page has, it is as full as before.
+  it.each([
+    ['as many as it had', (text: string) => text],
+    ['and answers to them', (text: string) => text.replace('</ol>', '<li id="comment-999"><p>Yes</p></li></ol>')],
+  ])('undo nothing when visitors have begun and filled a new page of them: %s', async (_how, more) => {
+    const short = more(list(51, 50).replace(/<p>.*?<\/p>/g, '<p>ok</p>'));
+    const now = texts((text) => text.replace(/<ol class="comment-list">.*<\/ol>/, short), post);
+    const long = list(1, 50).replaceAll('</p>', `${'<a title="x">y</a>'.repeat(30)}</p>`);
+    expectKept(await updated(now, last(long), { on_suspect: 'roll_back' }), /post .* has lost \d+ % of its words/);
+  });
+
   it('undo nothing where the newest come first and have more words than are read', async () => {
     const now = texts((text) => text.replace('<ol class="comment-list">', (ol) => `${list(51, 100)}${ol}`), post);
     expectKept(await updated(now, last(list(1, 50)), { on_suspect: 'roll_back' }), null);
@@ -150,6 +161,77 @@ describe('the comments of a post', () => {
   it('hide no post that is empty', async () => {
     const now = texts((text) => text.replace(/<main>.*<\/main>/s, '<main></main>'), post);
     expectUndone(await updated(now, last(list(1, 50))), /post .* has lost nearly all of its text and structure/);
+  });
+
+  it('hide no post whose footer is gone, too', async () => {
+    const now = texts((text) => text.replace(/<main>.*<\/footer>/s, `<main>${list(51, 1)}</main>`), post);
+    expectUndone(await updated(now, last(list(1, 50))), /post .* has lost nearly all of its text and structure/);
+  });
+});
+
+describe('a page of which visitors wrote nearly all, as a guestbook', () => {
+  const letters = (word: number) => String(word).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '');
+  const entries = (from: number) =>
+    Array.from({ length: 10 }, (_, entry) => {
+      const words = Array.from({ length: 50 }, (_w, word) => `word${letters(from + entry * 50 + word)}`);
+      return `<div class="entry"><p>${words.join(' ')} ${'<a title="x">y</a> '.repeat(40)}</p></div>`;
+    }).join('');
+  const wall = (from: number, where: (visit: PageVisit) => boolean) =>
+    texts((text) => text.replace('</main>', `${entries(from)}</main>`), where);
+  /** Each has written something short in place of what was there. */
+  const replaced = texts((text) =>
+    text.replace(/(?:<div class="entry">.*?<\/div>)+/, '<div class="entry"><p>ok</p></div>'),
+  );
+  const list = ({ query }: PageVisit) => query('cat') !== '';
+  const post = ({ query }: PageVisit) => query('p') !== '' && query('p') !== '2147483647';
+  const page = ({ query }: PageVisit) => query('page_id') !== '';
+  const SEARCH = '<form role="search"><input name="s"></form>';
+  const EMPTIED = /has lost nearly all of its text and structure/;
+  const both =
+    (...changes: PageChange[]): PageChange =>
+    (answer, visit) =>
+      changes.reduce((made, change) => change(made, visit), answer);
+
+  it.each([
+    ['the front page', wall(10_000, front)],
+    ['every page, at its foot', wall(10_000, () => true)],
+    ['the front page and an archive', wall(10_000, (visit) => front(visit) || list(visit))],
+  ])('is kept when they replace that by less, and said: %s', async (_where, always) => {
+    expectKept(await updated(replaced, always), EMPTIED);
+    app = await safetyApp({ sites: 1 });
+    expectUndone(await updated(replaced, always, { on_suspect: 'roll_back' }), EMPTIED);
+  });
+
+  it.each([
+    ['the footer', /<footer>.*<\/footer>/s],
+    ['the menu', /<nav>.*<\/nav>/s],
+    ['an end tag', /<\/main>/],
+    ['the search', SEARCH],
+  ])('is undone where it has lost %s, too', async (_what, part) => {
+    const less = both(
+      replaced,
+      texts((text) => text.replace(part, ''), front),
+    );
+    const search = texts((text) => text.replace('<main>', `${SEARCH}<main>`), front);
+    expectUndone(await updated(less, both(wall(10_000, front), search)), EMPTIED);
+  });
+
+  it('of a theme that names its parts by ids is undone where one is gone', async () => {
+    const old = texts((text) =>
+      text
+        .replace(/<(\/?)(?:header|nav|main|footer)>/g, (_tag, slash) => `<${slash}div>`)
+        .replace('<div>©', '<div id="colophon">©'),
+    );
+    const always = both(wall(10_000, front), old);
+    const gone = texts((text) => text.replace('id="colophon"', ''), front);
+    expectUndone(await updated(both(replaced, gone), always), EMPTIED);
+    app = await safetyApp({ sites: 1 });
+    expectKept(await updated(replaced, always), EMPTIED);
+  });
+
+  it('is undone where another page has lost another text at the same time', async () => {
+    const always = both(wall(10_000, post), wall(20_000, page));
+    expectUndone(await updated(replaced, always), EMPTIED);
   });
 });
 

@@ -96,7 +96,7 @@ it('a visitor who calls himself an attribute changes nothing of what a tag leads
     canonical: 'https://example.com/a/',
     hosts: ['maps.example', 'partner.example'],
     linked: ['partner.example'],
-    comments: 1,
+    comments: ['7'],
   });
 });
 

@@ -2,8 +2,9 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
+import { judgedTogether, type PageFinding } from './lost-at-once.js';
 import { MAX_WORDS, type PageFacts } from './page-facts.js';
-import { lostForms } from './page-forms.js';
+import { formOfSite, lostForms, MOST_FORMS } from './page-forms.js';
 import type { PageMarkup } from './page-markup.js';
 import { kindsOf } from './php-messages.js';
 
@@ -88,26 +89,28 @@ function pageOf(key: string, pages: readonly LookedPage[]): LookedPage {
 export function compare(before: Baseline, now: SiteCheck, pages: readonly LookedPage[] = []): Finding[] {
   if (Object.keys(before.second.pages).length === 0) return problemsOf(now);
   const hosts = hostsOf([before.first, before.second]);
-  const findings = Object.entries(now.pages).flatMap(([key, facts]) => {
+  const found = Object.entries(now.pages).flatMap(([key, facts]) => {
     // Some are looked at once.
     const first = before.first.pages[key];
     const second = before.second.pages[key] ?? first;
     if (first === undefined || second === undefined) return [];
     const page = pageOf(key, pages);
-    const found = comparePage(page, first, second, facts, before.second.pages[key] === undefined ? null : hosts);
-    return isInside(page) ? found.map((finding) => excused(finding, first, second, facts)) : found;
+    const worse = comparePage(page, first, second, facts, before.second.pages[key] === undefined ? null : hosts);
+    return worse.map((one) => ({ page, finding: isInside(page) ? excused(one, first, second, facts) : one }));
   });
+  const findings = judgedTogether(found);
   if (now.child === false && before.first.child !== false && before.second.child !== false)
     findings.push(broken(null, 'The MainWP Child plugin no longer answers.'));
   return findings;
 }
 
 /** What a page was refused in the sandbox, and was not before, may be why it fails. */
-function excused(finding: Finding, first: PageFacts, second: PageFacts, now: PageFacts): Finding {
+function excused(finding: PageFinding, first: PageFacts, second: PageFacts, now: PageFacts): PageFinding {
   const known = new Set([...(first.inside ?? []), ...(second.inside ?? [])]);
   if ((now.inside ?? []).every((refused) => known.has(refused))) return finding;
+  const { loss: _, ...rest } = finding;
   return {
-    ...finding,
+    ...rest,
     severity: 'suspect',
     what: `${finding.what} It may only be because a check must not store anything.`,
   };
@@ -136,7 +139,7 @@ function comparePage(
   second: PageFacts,
   now: PageFacts,
   hosts: ReadonlySet<string> | null,
-): Finding[] {
+): PageFinding[] {
   const key = keyOf(page);
   const name = nameOf(page);
   if (wasBad(first) || wasBad(second)) return [];
@@ -168,7 +171,7 @@ function comparePage(
     ];
   const words = wordsKept(first, second, now);
   const wrong = wrongIn(page, first, second, now, words);
-  const more = wrong.length > 0 || hosts === null ? wrong : suspicions(page, first, second, now, words, hosts);
+  const more = wrong.length > 0 ? wrong : doubtsAbout(page, first, second, now, words, hosts);
   return isInside(page) ? more : [...more, ...lossesOf(page, first, second, now)];
 }
 
@@ -279,31 +282,55 @@ function newlyUnindexed(first: PageFacts, second: PageFacts, now: PageFacts): bo
   return !first.markup.noindex && !second.markup.noindex && now.markup.noindex;
 }
 
-/** A page that is blank, or was cut off, with or without an end tag; null = neither. */
-function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, kept }: WordsKept): string | null {
+/** A page that is blank, was emptied by none of its visitors, or was cut off, with or without an end tag; null = neither. */
+function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, words: WordsKept): string | null {
   if (now.cut) return null;
-  if (had > 0 && now.words.length === 0) return 'is blank.';
-  const structure = structureKept(first.markup, second.markup, now.markup);
-  const emptied = had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW;
-  if (emptied && !showsFewerComments(first, second, now)) return 'has lost nearly all of its text and structure.';
-  const cut = first.markup.open === second.markup.open && now.markup.open > first.markup.open;
+  if (words.had > 0 && now.words.length === 0) return 'is blank.';
+  if (isEmptied(first, second, now, words) && lacksWhatNoVisitorWrites(first, second, now)) return EMPTIED;
   const shorter = now.bytes < Math.min(first.bytes, second.bytes);
-  const less = kept < had * MOST || structure.landmarks;
-  return cut && shorter && less ? 'is cut off: it ends in the middle.' : null;
+  const less = words.kept < words.had * MOST || structureKept(first.markup, second.markup, now.markup).ends;
+  return endsEarlier(first, second, now) && shorter && less ? 'is cut off: it ends in the middle.' : null;
 }
 
-const commentsOf = ({ markup }: PageFacts) => markup.comments;
+const EMPTIED = 'has lost nearly all of its text and structure.';
 
-/** A visitor's comment may begin a new page of them, which WordPress then shows in place of the last, full one. */
-function showsFewerComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
-  const shown = commentsOf(now);
-  return shown > 0 && shown < Math.min(commentsOf(first), commentsOf(second));
+/** Hardly any of its text and structure is left. */
+function isEmptied(first: PageFacts, second: PageFacts, now: PageFacts, { had, kept }: WordsKept): boolean {
+  const structure = structureKept(first.markup, second.markup, now.markup);
+  return had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW;
+}
+
+/** Most of a page may be what visitors wrote, and they may replace that by less. The rest of it they cannot. */
+function lacksWhatNoVisitorWrites(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  const [one, two, three] = [first.markup, second.markup, now.markup];
+  const lacks = (before: readonly string[], again: readonly string[], left: readonly string[]) =>
+    before.some((part) => part !== '' && again.includes(part) && !left.includes(part));
+  if (lacks(one.landmarks, two.landmarks, three.landmarks) || endsEarlier(first, second, now)) return true;
+  const formsOfSite = ({ forms }: PageMarkup) => forms.map(formOfSite);
+  if (three.forms.length < MOST_FORMS && lacks(formsOfSite(one), formsOfSite(two), formsOfSite(three))) return true;
+  // WordPress lets no visitor remove comments, and shows some of a post that has any.
+  const commented = one.comments.length > 0 && two.comments.length > 0;
+  return Object.keys(three.structure).length === 0 || (commented && three.comments.length === 0);
+}
+
+/** Elements that were closed in both earlier looks no longer are. */
+function endsEarlier(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  return first.markup.open === second.markup.open && now.markup.open > first.markup.open;
+}
+
+/**
+ * Comments that it showed have given way to others: a visitor's may begin a new page of them, which WordPress then shows in place of
+ * the last, full one, or visitors have written as many as a page of the newest has.
+ */
+function showsNewerComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  const [one, two, three] = [first.markup.comments, second.markup.comments, now.markup.comments];
+  return three.length > 0 && one.some((id) => two.includes(id) && !three.includes(id));
 }
 
 /** Nor are pages of comments meant to be found, which a post becomes with a visitor's first one. */
 function showsOtherComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
-  const shown = commentsOf(now);
-  return shown > 0 && shown !== commentsOf(first) && shown !== commentsOf(second);
+  const shown = now.markup.comments;
+  return shown.length > 0 && [first, second].every(({ markup }) => markup.comments.join() !== shown.join());
 }
 
 type WordsKept = ReturnType<typeof wordsKept>;
@@ -311,24 +338,49 @@ type WordsKept = ReturnType<typeof wordsKept>;
 /** How many words there were in both looks, and still are. Of a page that has more than are read, any may come later. */
 function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts) {
   const later = new Set(second.words);
-  const then = new Set(first.words.filter((word) => later.has(word)));
-  if (now.cut || now.words.length >= MAX_WORDS) return { had: then.size, kept: then.size };
-  return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
+  const then = first.words.filter((word) => later.has(word));
+  const left = new Set(now.words);
+  const all = now.cut || now.words.length >= MAX_WORDS;
+  const lost = new Set(all ? [] : then.filter((word) => !left.has(word)));
+  return { had: then.length, kept: then.length - lost.size, lost };
 }
 
-/** How many elements there were in both looks and still are; `landmarks` = the main part or the footer is gone. */
+/** How many elements there were in both looks and still are; `ends` = the main part or the footer is gone. */
 function structureKept(first: PageMarkup, second: PageMarkup, now: PageMarkup) {
   let had = 0;
   let kept = 0;
-  let landmarks = false;
+  let ends = false;
   for (const [name, count] of Object.entries(first.structure)) {
     const steady = Math.min(count, second.structure[name] ?? 0);
     const left = Math.min(now.structure[name] ?? 0, steady);
     had += steady;
     kept += left;
-    landmarks ||= (name === 'main' || name === 'footer') && steady > 0 && left === 0;
+    ends ||= (name === 'main' || name === 'footer') && steady > 0 && left === 0;
   }
-  return { had, kept, landmarks };
+  return { had, kept, ends };
+}
+
+/** @param hosts null = little is known of how it differs on its own */
+function doubtsAbout(
+  page: LookedPage,
+  first: PageFacts,
+  second: PageFacts,
+  now: PageFacts,
+  words: WordsKept,
+  hosts: ReadonlySet<string> | null,
+): PageFinding[] {
+  const path = keyOf(page);
+  const name = nameOf(page);
+  const newer = showsNewerComments(first, second, now);
+  const { had, kept, lost } = words;
+  const found: PageFinding[] = [];
+  if (isEmptied(first, second, now, words) && !newer)
+    found.push({ severity: 'suspect', path, what: `${name} ${EMPTIED}`, loss: { of: 'text', what: lost } });
+  else if (hosts !== null && had >= 10 && kept < had * LOST) {
+    const what = `${name} has lost ${100 - Math.round((100 * kept) / had)} % of its words.`;
+    found.push({ severity: 'suspect', path, what, ...(newer && { hearsay: true }) });
+  }
+  return hosts === null ? found : [...found, ...suspicions(page, first, second, now, hosts)];
 }
 
 function suspicions(
@@ -336,7 +388,6 @@ function suspicions(
   first: PageFacts,
   second: PageFacts,
   now: PageFacts,
-  { had, kept }: WordsKept,
   known: ReadonlySet<string>,
 ): Finding[] {
   const path = keyOf(page);
@@ -345,8 +396,6 @@ function suspicions(
   const suspect = (what: string, hearsay = false) =>
     found.push({ severity: 'suspect', path, what: `${name} ${what}`, ...(hearsay && { hearsay: true }) });
   if (first.title === second.title && first.title !== now.title) suspect('has a different title.');
-  if (had >= 10 && kept < had * LOST)
-    suspect(`has lost ${100 - Math.round((100 * kept) / had)} % of its words.`, showsFewerComments(first, second, now));
   const own = newMessages(first, second, now, 'own');
   if (own.length > 0) suspect(`shows another message of PHP: ${kindsOf(own)}.`);
   // Plugins change what they show there, and whom they link to.

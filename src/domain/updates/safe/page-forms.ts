@@ -21,7 +21,7 @@ const FORM = /<form\b([^<>]{0,2000})>([\s\S]*?)(?:<\/form\s*>|$)/gi;
 const FIELD = /<(input|select|textarea|button)\b([^<>]{0,2000})>/gi;
 /** Types of `input` that are buttons. */
 const BUTTONS: readonly string[] = ['submit', 'image', 'button', 'reset'];
-const MOST_FORMS = 20;
+export const MOST_FORMS = 20;
 const MOST_FIELDS = 100;
 const BUTTON = /<button\b[^<>]{0,2000}>[^<>]{0,500}(?:<(?!\/?button\b)[^<>]{0,500}>[^<>]{0,500}){0,20}<\/button\s*>/gi;
 /** Characters of a form's text, of what stands before it, and of the markup in which that is looked for. */
@@ -110,6 +110,14 @@ function fieldsOf(inside: string): { fields: string[]; buttons: number; sending:
 function keyOf(attributes: string, fields: readonly string[]): string {
   const name = attribute(attributes, 'id') || attribute(attributes, 'name') || attribute(attributes, 'class');
   return name.replace(/\d+/g, '#').slice(0, 100) || fields.join(' ').slice(0, 200);
+}
+
+/** Fields of forms that belong to the site: the search, the login of WordPress, and that of shops. */
+const OF_THE_SITE: readonly (readonly string[])[] = [['s'], ['log', 'pwd'], ['username', 'password']];
+
+/** Which of those forms it is, '' if none: others may offer something that visitors can book up. */
+export function formOfSite({ fields }: FormFacts): string {
+  return OF_THE_SITE.find((own) => own.every((field) => fields.includes(field)))?.join() ?? '';
 }
 
 /** What happened to forms that were there in both earlier looks. */

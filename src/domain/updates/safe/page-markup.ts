@@ -17,16 +17,29 @@ export interface PageMarkup {
   hosts: string[] | null;
   /** Those of them that a link names and nothing else: it may be one that a visitor has left, and is not marked so. */
   linked: string[];
-  /** How many comments of visitors it shows. */
-  comments: number;
+  /** Those parts of a page that it has, by any name. */
+  landmarks: Landmark[];
+  /** Numbers of the comments of visitors that it shows. */
+  comments: string[];
   /** Links in its menus. */
   menu: number;
   forms: FormFacts[];
 }
 
+export type Landmark = 'header' | 'nav' | 'main' | 'footer';
+
 const ELEMENT = /<(\/?)(header|nav|main|footer|article|section|div|form|a|img|h[1-6])(?=[\s>/])/gi;
 /** Their end tags are not optional. */
 const CLOSED: readonly string[] = ['header', 'nav', 'main', 'footer', 'article', 'section', 'div', 'form'];
+/** What themes call those parts, in ids and roles. Visitors can write neither. */
+const LANDMARKS: Readonly<Record<string, Landmark>> = {
+  ...{ header: 'header', masthead: 'header', 'site-header': 'header', banner: 'header' },
+  ...{ nav: 'nav', navigation: 'nav', 'site-navigation': 'nav', menu: 'nav' },
+  ...{ main: 'main', content: 'main', primary: 'main', 'site-content': 'main' },
+  ...{ footer: 'footer', colophon: 'footer', 'site-footer': 'footer', contentinfo: 'footer' },
+};
+const MAY_BE_LANDMARK = /<(\/?)(header|nav|main|footer|article|section|div)\b([^<>]{0,2000})>/gi;
+const MOST_COMMENTS = 300;
 /** One that is never closed hides the rest, as in a browser; if each were searched to the end, a page would take minutes. */
 const CODE = /<(script|style|noscript|template)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
@@ -74,7 +87,8 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
     ...{ structure, open, noindex: saysNoindex(shown), canonical },
     hosts: hosts.size > MAX_HOSTS ? null : all,
     linked: all.filter((host) => !loaded.has(host)),
-    comments: new Set(commentsIn(shown).map(({ id }) => id)).size,
+    landmarks: landmarksOf(shown),
+    comments: [...new Set(commentsIn(shown).map(({ id }) => id))].slice(0, MOST_COMMENTS),
     menu: [...shown.matchAll(MENU)].reduce((sum, [menu]) => sum + (menu.match(/<a\b/gi)?.length ?? 0), 0),
     forms: formsOf(shown),
   };
@@ -90,6 +104,23 @@ function structureOf(shown: string): Pick<PageMarkup, 'structure' | 'open'> {
   }
   const open = Object.values(balance).reduce((sum, count) => sum + Math.max(count, 0), 0);
   return { structure, open };
+}
+
+/** Each comment or entry may have a header and a footer of its own, within its article. */
+function landmarksOf(shown: string): Landmark[] {
+  const found = new Set<Landmark>();
+  let within = 0;
+  for (const [, slash, tag = '', attributes = ''] of shown.matchAll(MAY_BE_LANDMARK)) {
+    const name = tag.toLowerCase();
+    if (name === 'article' || name === 'section') within = Math.max(0, within + (slash === '' ? 1 : -1));
+    if (slash !== '') continue;
+    const own = within > 0 && (name === 'header' || name === 'footer') ? [] : [name];
+    for (const called of [...own, attribute(attributes, 'id'), attribute(attributes, 'role')]) {
+      const landmark = Object.hasOwn(LANDMARKS, called.toLowerCase()) ? LANDMARKS[called.toLowerCase()] : undefined;
+      if (landmark !== undefined) found.add(landmark);
+    }
+  }
+  return [...found].sort();
 }
 
 /** In the head, where no visitor writes. */
