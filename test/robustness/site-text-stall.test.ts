@@ -90,6 +90,7 @@ it.each([
     '&lt;b&gt;Warning&lt;/b&gt;:',
   ],
   ...['<head>', '<a href="//', '<a rel= ', '<div id=a>', '<meta name="robots" content="', '<li id="comment-7">'],
+  ...['<form><input name="a">', '<button>a<b>', '</form>a ', '<article><header>'],
 ])('a page of a megabyte of %s is described', async (part) => {
   const body = part.repeat(1_000_000 / part.length);
   const page = {

@@ -56,6 +56,8 @@ describe('a form whose button gave way to words, as where visitors took the last
     (answer, visit) =>
       second(first(answer, visit), visit);
   let looks = 0;
+  const letters = (word: number) => String(word).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '');
+  const MANY = Array.from({ length: 1_100 }, (_, word) => `word${letters(10_000 + word)}`).join(' ');
 
   it.each([
     ['in its place', withForm, '<p>Fully booked</p>'],
@@ -84,9 +86,30 @@ describe('a form whose button gave way to words, as where visitors took the last
       'Fully booked',
     ],
     ['before it', withForm, ''],
+    ['behind it', withForm, ''],
+    ['elsewhere', withForm, ''],
+    [
+      'elsewhere, as is said of others',
+      both(
+        withForm,
+        changed(front, (body) => body.replace('<main>', '<main><p>The other one: Fully booked</p>')),
+      ),
+      '',
+    ],
+    [
+      'elsewhere, after more words than are read',
+      both(
+        atMain(() => `<p>${MANY}</p>`),
+        withForm,
+      ),
+      '',
+    ],
   ])('is told: %s', async (how, always, words) => {
     const full = changed(front, (body) => {
-      const place = how === 'before it' ? body.replace(FORM, `<p>Fully booked</p>${FORM}`) : body;
+      const notice = '<p>Fully booked</p>';
+      const place = how.startsWith('elsewhere')
+        ? body.replace('</main>', `<p>${'123 '.repeat(100)}</p>${notice}</main>`)
+        : body.replace(FORM, how === 'before it' ? notice + FORM : how === 'behind it' ? FORM + notice : FORM);
       return place.replace('<button>Send</button>', words);
     });
     const answer = await updated(always, full);
@@ -96,11 +119,43 @@ describe('a form whose button gave way to words, as where visitors took the last
 });
 
 it.each([
-  ['below it', '</body>', '<p>Thanks, wonderful article!</p>'],
-  ['right before it', FORM, '<article id="comment-7" class="comment"><p>Thanks, wonderful article!</p></article>'],
-])('a form without its button is undone, whatever a visitor writes %s meanwhile', async (_where, before, comment) => {
+  ['below it', '</body>'],
+  ['right before it', FORM],
+])('a form without its button is undone, whatever a visitor comments %s meanwhile', async (_where, before) => {
+  const comment = '<article id="comment-7" class="comment"><p>Thanks, wonderful article!</p></article>';
   const change = changed(front, (body) => body.replace(before, comment + before).replace('<button>Send</button>', ''));
   expect((await updated(withForm, change)).errors).toMatchObject([{ code: 'svc_update_rolled_back' }]);
+});
+
+it('a form without its button is undone where the page says only less', async () => {
+  const less = changed(front, (body) => body.replace(/<footer>.*<\/footer>/s, '').replace('<button>Send</button>', ''));
+  const said = await updated(withForm, less);
+  expect(said.errors).toMatchObject([{ code: 'svc_update_rolled_back' }]);
+});
+
+describe('forms that gave way to words on two pages', () => {
+  const page = ({ query }: PageVisit) => query('page_id') !== '';
+  const EVENT = '<form id="event"><input name="guest"><input name="meal"><button>Come</button></form>';
+  const at = (where: (visit: PageVisit) => boolean, form: string) =>
+    changed(where, (body) => body.replace('</main>', `${form}</main>`));
+  const full = changed(
+    () => true,
+    (body) => body.replace(/<button>(?:Send|Come)<\/button>/, '<p>Fully booked</p>'),
+  );
+  const front = ({ path, query }: PageVisit) =>
+    path === '' && ['p', 'page_id', 'cat', 's', 'feed', 'rest_route'].every((name) => query(name) === '');
+  const always =
+    (form: string): PageChange =>
+    (answer, visit) =>
+      at(page, form)(at(front, FORM)(answer, visit), visit);
+
+  it('are undone, if they are two', async () => {
+    expect((await updated(always(EVENT), full)).errors).toMatchObject([{ code: 'svc_update_rolled_back' }]);
+  });
+
+  it('are told, if they are one that both have', async () => {
+    expect(await updated(always(FORM), full)).toMatchObject({ updated: [{}], errors: [] });
+  });
 });
 
 it.each([

@@ -1,18 +1,20 @@
 /** What is known of the forms of a page, and which of their losses count. */
 
 import { expect, it } from 'vitest';
-import { formsOf, lostForms } from '../../src/domain/updates/safe/page-forms.js';
+import { formsOf, lostForms, saidOn } from '../../src/domain/updates/safe/page-forms.js';
 
 const CONTACT =
   '<form id="wpcf7-f12-o1" class="wpcf7"><input type="hidden" name="_nonce" value="x"><input name="your-name"><textarea name="text"></textarea><button>Send</button></form>';
+const REPLACED = { replaced: ['your-name'], replacedFields: ['your-name', 'text'] };
 const SEARCH = '<form role="search"><input name="s"></form>';
-const NOTHING = { unsendable: [], replaced: [], gone: [], fields: [] };
-const lost = (before: string, now: string) => lostForms(formsOf(before), formsOf(before), formsOf(now));
+const NOTHING = { unsendable: [], replaced: [], replacedFields: [], gone: [], fields: [] };
+const lost = (before: string, now: string, more = false) =>
+  lostForms(formsOf(before), formsOf(before), formsOf(now), { more, muchLess: false });
 
 it('a form is known by what people fill in', () => {
   expect(formsOf(`${SEARCH}${CONTACT}`)).toEqual([
-    { key: 's', fields: ['s'], submit: true, buttons: 0, text: '', before: '' },
-    { key: 'wpcf#-f#-o#', fields: ['your-name', 'text'], submit: true, buttons: 1, text: '', before: '' },
+    { key: 's', fields: ['s'], submit: true, buttons: 0, text: '', before: '', after: '' },
+    { key: 'wpcf#-f#-o#', fields: ['your-name', 'text'], submit: true, buttons: 1, text: '', before: '', after: '' },
   ]);
 });
 
@@ -40,8 +42,40 @@ it('words in place of its button are not those of the button, nor those of other
   const sent = form('<p>Early: sold out</p><button><b>Send</b> now</button><button type="button">Clear</button>');
   const of = (text: string) => lost(sent, form(`<p>Early: sold out</p>${text}<button type="button">Erase</button>`));
   expect(of('')).toEqual({ ...NOTHING, unsendable: ['your-name'] });
-  expect(of('<p>Late: sold out</p>')).toEqual({ ...NOTHING, replaced: ['your-name'] });
-  expect(of('sold')).toEqual({ ...NOTHING, replaced: ['your-name'] });
+  expect(of('<p>Late: sold out</p>')).toEqual({ ...NOTHING, ...REPLACED });
+  expect(of('sold')).toEqual({ ...NOTHING, ...REPLACED });
+});
+
+it('words in place of its button may stand behind it, or elsewhere on the page', () => {
+  const full = CONTACT.replace('<button>Send</button>', '');
+  const far = '<p>Long words about something else.</p>'.repeat(10);
+  expect(lost(CONTACT, `${full}<p>Fully booked</p>`)).toEqual({ ...NOTHING, ...REPLACED });
+  expect(lost(CONTACT + far, `${full}${far}<p>Fully booked</p>`)).toEqual({ ...NOTHING, unsendable: ['your-name'] });
+  expect(lost(CONTACT + far, `${full}${far}<p>Fully booked</p>`, true)).toEqual({ ...NOTHING, ...REPLACED });
+  // What moves there where something else is gone is nothing new.
+  const note = '<p>All fields are required</p>';
+  expect(lost(`${CONTACT}${note}${far}`, full + far)).toEqual({ ...NOTHING, unsendable: ['your-name'] });
+  expect(lost(`${far}${note}${CONTACT}`, far + full)).toEqual({ ...NOTHING, unsendable: ['your-name'] });
+  expect(lost(`${CONTACT}${note}${far}`, `${full}<p>Required</p>${far}`)).toEqual({ ...NOTHING, ...REPLACED });
+  // The button of the next form is no word.
+  const next = SEARCH.replace('</form>', '<button>Go</button></form>');
+  expect(lost(CONTACT + next, full + next.replace('Go', 'Find'))).toEqual({ ...NOTHING, unsendable: ['your-name'] });
+});
+
+it.each([
+  ['the login', '<form><input name="log"><input name="pwd"><button>Log in</button></form>', 'log'],
+  ['the search', '<form><input name="s"><select name="cat"></select><button>Go</button></form>', 's'],
+])('%s can be booked up by nobody, whatever is said beside it', (_what, form, field) => {
+  const now = `<p>Fully booked</p>${form.replace(/<button>.*<\/button>/, 'Sorry')}`;
+  expect(lost(form, now, true)).toEqual({ ...NOTHING, unsendable: [field] });
+});
+
+it('what a page says is neither its buttons nor the comments of visitors', () => {
+  const page = `<p>Come all</p>${CONTACT}`;
+  const comment = '<article id="comment-7"><p>Nice</p></article>';
+  expect(saidOn(page)).toMatchObject({ words: 2 });
+  expect(saidOn(page.replace('<button>Send</button>', '') + comment)).toEqual(saidOn(page));
+  expect(saidOn(page.replace('Come', 'Nobody'))).not.toEqual(saidOn(page));
 });
 
 it.each([

@@ -2,7 +2,7 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
-import { judgedTogether, type PageFinding } from './lost-at-once.js';
+import { judgedTogether, type Loss, type PageFinding } from './lost-at-once.js';
 import { MAX_WORDS, type PageFacts } from './page-facts.js';
 import { formOfSite, lostForms, MOST_FORMS } from './page-forms.js';
 import type { PageMarkup } from './page-markup.js';
@@ -55,6 +55,8 @@ const LOST = 0.5;
 const NEARLY_NONE = 0.2;
 const FEW = 0.25;
 const MOST = 0.8;
+/** As many words may have made room for those that say that a form is booked up. */
+const WORDS_OF_A_NOTICE = 30;
 
 /** Findings that speak against changing the site at all: not those of pages that only stand for others. */
 export function problemsOf(check: SiteCheck, pages: readonly LookedPage[] = []): Finding[] {
@@ -176,20 +178,22 @@ function comparePage(
 }
 
 /** Parts of a page, or of what it tells, that are gone, though the page is whole. */
-function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
-  const found: Finding[] = [];
-  const lost = (severity: Severity, what: string) => found.push({ severity, path: keyOf(page), what });
+function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts): PageFinding[] {
+  const found: PageFinding[] = [];
+  const lost = (severity: Severity, what: string, loss?: Loss) =>
+    found.push({ severity, path: keyOf(page), what, ...(loss !== undefined && { loss }) });
   // Visitors may make a page longer than what is read of it, and choose what lies behind that. How much a page varies anyway
   // is not known of pages that were looked at once; the login is the same each time.
   if (!now.cut && (first !== second || page.kind === 'login')) {
     const [one, two, three] = [first.markup, second.markup, now.markup];
     const name = nameOf(page);
-    const { unsendable, replaced, gone, fields } = lostForms(one.forms, two.forms, three.forms);
+    const words = { more: saysMore(first, second, now), muchLess: saysMuchLess(one, two, three) };
+    const { unsendable, replaced, replacedFields, gone, fields } = lostForms(one.forms, two.forms, three.forms, words);
     const of = (names: readonly string[]) => names.slice(0, 5).map(siteWord).join(', ');
     const unsent = (names: readonly string[]) => `${name} has a form without a button now: that of ${of(names)}.`;
     if (unsendable.length > 0) lost('broken', unsent(unsendable));
-    // What a visitor has booked up says so in its place.
-    if (replaced.length > 0) lost('suspect', unsent(replaced));
+    // What a visitor has booked up says so, beside the form or elsewhere.
+    if (replaced.length > 0) lost('suspect', unsent(replaced), { of: 'button', what: new Set(replacedFields) });
     if (gone.length > 0) lost('suspect', `${name} has lost a form: that of ${of(gone)}.`);
     if (fields.length > 0) lost('suspect', `${name} has lost fields of a form: ${of(fields)}.`);
     if (Math.min(one.menu, two.menu) > 1 && three.menu === 0) lost('suspect', `${name} has lost its menu.`);
@@ -198,6 +202,23 @@ function lossesOf(page: LookedPage, first: PageFacts, second: PageFacts, now: Pa
   const parts = lostNamespaces(first.namespaces ?? [], now.namespaces ?? first.namespaces ?? []);
   if (parts.length > 0) lost('suspect', `The REST API has lost parts: ${parts.slice(0, 5).map(siteWord).join(', ')}.`);
   return found;
+}
+
+/** Whether a page says something, elsewhere than in comments, that it said in neither earlier look. */
+function saysMore(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  const [one, two, three] = [first.markup.said, second.markup.said, now.markup.said];
+  if (one === null || two === null || three === null) return false;
+  if ([one.digest, two.digest].includes(three.digest)) return false;
+  if (three.words > Math.max(one.words, two.words)) return true;
+  // Of longer ones not all words are known.
+  if ([first, second, now].some(({ words }) => words.length >= MAX_WORDS)) return true;
+  const known = new Set([...first.words, ...second.words]);
+  return now.words.some((word) => !known.has(word));
+}
+
+/** More than words that a notice stands in the place of. */
+function saysMuchLess(first: PageMarkup, second: PageMarkup, now: PageMarkup): boolean {
+  return (now.said?.words ?? 0) < Math.min(first.said?.words ?? 0, second.said?.words ?? 0) - WORDS_OF_A_NOTICE;
 }
 
 /** Another version of the same is none that is lost. */

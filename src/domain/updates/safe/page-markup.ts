@@ -1,7 +1,7 @@
 /** What the markup of a page says: its structure, whom it links to, and what it tells search engines. Pure. */
 
 import { bareHost } from '../../sites/urls.js';
-import { commentsIn, type FormFacts, formsOf } from './page-forms.js';
+import { commentsIn, type FormFacts, formsOf, type Said, saidOn } from './page-forms.js';
 import { attribute, forbidsIndex, wordsIn } from './tag-attributes.js';
 
 export interface PageMarkup {
@@ -24,6 +24,8 @@ export interface PageMarkup {
   /** Links in its menus. */
   menu: number;
   forms: FormFacts[];
+  /** Null = it has no forms. */
+  said: Said | null;
 }
 
 export type Landmark = 'header' | 'nav' | 'main' | 'footer';
@@ -69,6 +71,7 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
   const { structure, open } = structureOf(shown);
   const hosts = new Set<string>();
   const loaded = new Set<string>();
+  const forms = formsOf(shown);
   const own = bareHost(new URL(siteUrl).hostname);
   let canonical = '';
   for (const [, tag = '', attributes = ''] of [...shown.matchAll(TAG), ...text.matchAll(LOADED)]) {
@@ -90,7 +93,8 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
     landmarks: landmarksOf(shown),
     comments: [...new Set(commentsIn(shown).map(({ id }) => id))].slice(0, MOST_COMMENTS),
     menu: [...shown.matchAll(MENU)].reduce((sum, [menu]) => sum + (menu.match(/<a\b/gi)?.length ?? 0), 0),
-    forms: formsOf(shown),
+    forms,
+    said: forms.length === 0 ? null : saidOn(shown),
   };
 }
 
