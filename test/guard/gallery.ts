@@ -152,7 +152,7 @@ export const BAD: readonly Kind[] = [
   { name: 'for ever in maintenance', code: on('template_redirect', "wp_die( 'Soon', 503 );") },
   {
     name: 'database error with 200',
-    code: page("return str_replace( 'Welcome', 'Error establishing a database connection', $page );"),
+    code: page("return '<!doctype html><html><body><h1>Error establishing a database connection</h1></body></html>';"),
   },
   { name: 'keeps the child plugin from answering', code: on('init', "remove_all_actions( 'init' );") },
   {

@@ -5,7 +5,13 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { loadSite } from '../../src/domain/sites/load.js';
-import { type Baseline, compare, NO_BASELINE, type SiteCheck } from '../../src/domain/updates/safe/compare-health.js';
+import {
+  type Baseline,
+  compare,
+  NO_BASELINE,
+  problemsOf,
+  type SiteCheck,
+} from '../../src/domain/updates/safe/compare-health.js';
 import { FRONT } from '../../src/domain/updates/safe/looked-pages.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
 import { checkAgain, checkBefore } from '../../src/domain/updates/safe/probe.js';
@@ -295,6 +301,30 @@ describe('what a look tells', () => {
     ['lost text', page(html('One two three')), 'suspect', /words/],
   ])('%s', (_name, answer, severity, what) => {
     expect(judged(answer)).toEqual([[severity, expect.stringMatching(what)]]);
+  });
+
+  it.each([
+    ['in the title of a post', html(`<p>${words}</p>`, 'Error establishing a database connection &#8211; Shop')],
+    ['at the beginning of a heading', html('<h1>Error establishing a database connection in my shop</h1>')],
+    ['in a heading that goes on', html('<h1>Error establishing a database connection <i>again</i></h1>')],
+    ['as the heading of a page of the site', html('<main><h1>Error establishing a database connection</h1></main>')],
+    ['as that of an article', html('<article><h1>Error establishing a database connection</h1></article>')],
+    [
+      'as that of a page with words',
+      html(`<h1>Error establishing a database connection</h1>${words.repeat(2)}
+      thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty`),
+    ],
+    ['in a script', html('<script>"<h1>Error establishing a database connection</h1>"</script>')],
+  ])('no site is ill for the words of a visitor %s', (_where, body) => {
+    expect(problemsOf(look(page(body)))).toEqual([]);
+  });
+
+  it('a site without a database is ill', () => {
+    const heading = '<div><h1>Error establishing a database connection.</h1><p>Please come back soon.</p></div>';
+    for (const body of [html(heading), died('<h1>Error establishing a database connection</h1>')])
+      expect(problemsOf(look(page(body)))).toMatchObject([
+        { severity: 'broken', what: expect.stringMatching(/database/) },
+      ]);
   });
 
   it.each([

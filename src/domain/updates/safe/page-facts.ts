@@ -63,10 +63,17 @@ const FAILURES: readonly (readonly [string, RegExp])[] = [
   ['There has been a critical error', /There has been a critical error on this website/],
   ['Error establishing a database connection', /Error establishing a database connection/],
 ];
-/** Pages of hosts have it in place of the content: as the first title or heading, over few words. An author's post may be called so, too. */
-const FIRST = [/<title\b[^<>]{0,200}>([^<]{0,100})/i, /<h1\b[^<>]{0,200}>([^<]{0,100})/i] as const;
-const NO_DATABASE = /^\s{0,50}Error establishing a database connection/;
-const WORDS_OF_AN_ERROR_PAGE = 100;
+/**
+ * Pages of hosts have it in place of the content: as the whole of the first title or heading, over few words, without the parts
+ * that a page of the site has. A post, or the subject of a visitor, may be called so, too.
+ */
+const FIRST = [
+  /<title\b[^<>]{0,200}>([^<]{0,100})(<\/title\b)?/i,
+  /<h1\b[^<>]{0,200}>([^<]{0,100})(<\/h1\b)?/i,
+] as const;
+const NO_DATABASE = /^\s{0,50}Error establishing a database connection[.!]?\s{0,50}$/;
+const WORDS_OF_AN_ERROR_PAGE = 30;
+const PARTS_OF_A_SITE: readonly string[] = ['article', 'section', 'form'];
 /** With these words PHP ends a page. */
 const PHP_FAILURES = ['Fatal error', 'Parse error'] as const;
 const END_OF_PHP = / on line (?:<b>)?\d{1,9}(?:<\/b>)?(?:<br \/>)?$/;
@@ -112,7 +119,7 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     bytes: Buffer.byteLength(page.body),
     title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
     whole: page.cut || /<\/html\s*>/i.test(text),
-    errors: errorsOf(page, words.length),
+    errors: errorsOf(page, isNoDatabase(shown, words.length, markup)),
     assets: assetsOf(text, siteUrl),
     words,
     markup: { ...markup, noindex },
@@ -204,7 +211,7 @@ function isXml(body: string, cut: boolean): boolean {
 }
 
 /** Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own. */
-function errorsOf({ body, cut }: Page, words: number): string[] {
+function errorsOf({ body, cut }: Page, noDatabase: boolean): string[] {
   // Perhaps behind the beginning of the page that failed.
   const at = body.search(WP_DIE);
   const errorPage = at < 0 ? '' : body.slice(at);
@@ -214,9 +221,17 @@ function errorsOf({ body, cut }: Page, words: number): string[] {
     return said >= 0 && (said < at || (!cut && END_OF_PHP.test(body.slice(said).trimEnd().slice(-100))));
   });
   const byWordPress = FAILURES.filter(([, text]) => text.test(errorPage)).map(([name]) => name);
-  const called = words < WORDS_OF_AN_ERROR_PAGE && FIRST.some((first) => NO_DATABASE.test(first.exec(body)?.[1] ?? ''));
-  const noDatabase = called ? ['Error establishing a database connection'] : [];
-  return [...new Set([...byPhp, ...byWordPress, ...noDatabase])];
+  const byHost = noDatabase ? ['Error establishing a database connection'] : [];
+  return [...new Set([...byPhp, ...byWordPress, ...byHost])];
+}
+
+function isNoDatabase(shown: string, words: number, { landmarks, structure }: PageMarkup): boolean {
+  const called = FIRST.some((first) => {
+    const [, text = '', end] = first.exec(shown) ?? [];
+    return end !== undefined && NO_DATABASE.test(text);
+  });
+  const ofSite = landmarks.length > 0 || PARTS_OF_A_SITE.some((name) => (structure[name] ?? 0) > 0);
+  return called && !ofSite && words < WORDS_OF_AN_ERROR_PAGE;
 }
 
 function locationOf(location: string, siteUrl: string): string {
