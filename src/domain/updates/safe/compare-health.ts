@@ -2,7 +2,7 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
-import { judgedTogether, type Loss, type PageFinding } from './lost-at-once.js';
+import { judgedTogether, type Loss } from './lost-at-once.js';
 import { MAX_WORDS, type PageFacts } from './page-facts.js';
 import { formOfSite, lostForms, MOST_FORMS } from './page-forms.js';
 import type { PageMarkup } from './page-markup.js';
@@ -47,6 +47,11 @@ export interface Finding {
   what: string;
   /** It is said, and nothing is rolled back for it: a visitor may have written what was found, or it is usual. */
   hearsay?: true;
+}
+
+/** With what it says is lost, if a visitor may have taken that from the page. */
+interface PageFinding extends Finding {
+  loss?: Loss;
 }
 
 /** A text that lost this share of its words is suspicious. */
@@ -100,7 +105,7 @@ export function compare(before: Baseline, now: SiteCheck, pages: readonly Looked
     const worse = comparePage(page, first, second, facts, before.second.pages[key] === undefined ? null : hosts);
     return worse.map((one) => ({ page, finding: isInside(page) ? excused(one, first, second, facts) : one }));
   });
-  const findings = judgedTogether(found);
+  const findings: Finding[] = judgedTogether(found);
   if (now.child === false && before.first.child !== false && before.second.child !== false)
     findings.push(broken(null, 'The MainWP Child plugin no longer answers.'));
   return findings;
@@ -216,7 +221,7 @@ function saysMore(first: PageFacts, second: PageFacts, now: PageFacts): boolean 
   return now.words.some((word) => !known.has(word));
 }
 
-/** More than words that a notice stands in the place of. */
+/** It has lost more words than a notice replaces. */
 function saysMuchLess(first: PageMarkup, second: PageMarkup, now: PageMarkup): boolean {
   return (now.said?.words ?? 0) < Math.min(first.said?.words ?? 0, second.said?.words ?? 0) - WORDS_OF_A_NOTICE;
 }

@@ -4,14 +4,9 @@
  * lost something else at once are broken. Pure.
  */
 
-import type { Finding } from './compare-health.js';
 import type { LookedPage, PageKind } from './looked-pages.js';
 
-/** A finding, and what counts as broken where another page shows it, too. */
-export interface PageFinding extends Finding {
-  loss?: Loss;
-}
-
+/** What counts as broken where another page has lost something of the kind, too. */
 export interface Loss {
   of: 'text' | 'button';
   /** The words, or the fields of the forms without a button. */
@@ -23,7 +18,14 @@ const SHARED = 0.5;
 /** One page in three looks. */
 const FRONT_PAGES: readonly PageKind[] = ['front', 'phone', 'member'];
 
-export function judgedTogether(found: readonly { page: LookedPage; finding: PageFinding }[]): Finding[] {
+interface Judged {
+  severity: 'broken' | 'suspect';
+  loss?: Loss;
+}
+
+export function judgedTogether<F extends Judged>(
+  found: readonly { page: LookedPage; finding: F }[],
+): Omit<F, 'loss'>[] {
   return found.map(({ page, finding: { loss, ...finding } }) => {
     const again = found.some(
       (other) => other.finding.loss !== undefined && isOtherKind(page, other.page) && isOther(loss, other.finding.loss),

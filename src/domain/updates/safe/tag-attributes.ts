@@ -7,7 +7,7 @@
 /** A value whose quotation mark does not come again goes on to the end of the tag. */
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s{0,20}=\s{0,20}(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$)|([^\s"'<>][^\s<>]*)))?/g;
 
-/** The value of the first attribute of this name, '' if absent. @param attributes what stands in a tag behind its name */
+/** The value of the first attribute of this name, '' if absent. @param attributes all that follows the name of a tag */
 export function attribute(attributes: string, name: string): string {
   for (const [, found = '', double, single, bare] of attributes.matchAll(ATTRIBUTE))
     if (found.toLowerCase() === name) return double ?? single ?? bare ?? '';
