@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.8.0
+ * Version: 1.8.1
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -103,7 +103,7 @@ class Sitefleet_Memory {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.8.0';
+	const VERSION       = '1.8.1';
 	const PROTOCOL      = 'sitefleet-guard-v2';
 	const MARK          = 'sitefleet-guard';
 	const LOOK          = 'sitefleet-look-v2';
@@ -1175,8 +1175,11 @@ class Sitefleet_Guard {
 			$full = '' === $name ? $base : "$base/$name";
 			$stat = @lstat( $full );
 			$type = $stat ? $stat['mode'] & 0170000 : 0;
-			// Gone since its folder was read, as files are that a plugin writes on visits.
-			if ( ! $stat && '' !== $name && ! self::is_code( $name ) && ! self::there( $full ) ) continue;
+			// Gone since its folder was read, as files are that a plugin writes on visits. Code comes back in a moment if it was only replaced.
+			if ( ! $stat && '' !== $name && ! self::there( $full ) ) {
+				Sitefleet_Refusal::when( self::is_code( $name ), 'changed', 'Went while it was copied: ' . $this->relative( $full ) . '.' );
+				continue;
+			}
 			if ( 0040000 !== $type && 0100000 !== $type ) {
 				$what = 0120000 === $type ? 'symlink' : 'unreadable';
 				throw new Sitefleet_Refusal( $what, 'Only plain files and folders can be kept: ' . $this->relative( $full ) . '.' );
@@ -1184,6 +1187,7 @@ class Sitefleet_Guard {
 			if ( '' !== $name ) yield $name => array( 0100000 === $type ? $stat['size'] : null, $stat['mode'] & 0777 );
 			if ( 0040000 === $type ) {
 				$below = @scandir( $full );
+				if ( false === $below && '' !== $name && ! self::there( $full ) ) continue;
 				Sitefleet_Refusal::when( false === $below, 'unreadable', 'Cannot be read: ' . $this->relative( $full ) . '.' );
 				// The last one is taken first.
 				rsort( $below, SORT_STRING );
@@ -1213,7 +1217,7 @@ class Sitefleet_Guard {
 
 	/** What runs is always kept, and what pages are made of unless it is as large as only a log is. */
 	private static function is_kept( string $name, int $size, int $room ): bool {
-		if ( $size <= $room || self::is_code( $name ) || preg_match( self::STEERS, basename( $name ) ) ) return true;
+		if ( $size <= $room || self::runs( $name ) ) return true;
 		return $size <= self::ROOMS[1] && preg_match( '#\.([cm]?js|css|json|html?|tpl|twig|mo|po|svg)\z#i', $name );
 	}
 
@@ -1233,6 +1237,8 @@ class Sitefleet_Guard {
 
 	/** Only updates change it. All else a plugin may write on visits. */
 	private static function is_code( string $name ): bool { return (bool) preg_match( '#\.ph[^./]*\z#i', $name ); }
+
+	private static function runs( string $name ): bool { return self::is_code( $name ) || preg_match( self::STEERS, basename( $name ) ); }
 
 	private static function digest_line( string $name, ?int $size, string $sum ): string {
 		return null === $size ? "d\0$name\n" : "f\0$name\0$size\0$sum\n";
@@ -1310,16 +1316,29 @@ class Sitefleet_Guard {
 			$name = (string) $name;
 			$full = $single ? $path : "$path/$name";
 			$in   = null === $size ? null : @fopen( $full, 'rb' );
-			if ( false === $in && ! self::is_code( $name ) && ! self::there( $full ) ) continue;
+			if ( false === $in && ! self::there( $full ) ) {
+				Sitefleet_Refusal::when( self::is_code( $name ), 'changed', 'Went while it was copied: ' . $this->relative( $name ) . '.' );
+				continue;
+			}
 			$sum   = '';
 			$code -= (int) self::is_code( $name );
-			$put( sprintf( "%s %o %d %d\n%s", null === $size ? 'd' : 'f', $mode, $size, strlen( $name ), $name ) );
+			$place = ftell( $out );
+			// All sizes are as long, so that one can be written over another.
+			$head  = fn( $size ) => sprintf( null === $size ? "d %o %d %d\n%s" : "f %o %010d %d\n%s", $mode, $size, strlen( $name ), $name );
+			$put( $head( $size ) );
 			if ( null !== $size ) {
-				$in  = $in ? $in : self::open( $full, 'r' );
-				$sum = $this->copy( fn( $length ) => fread( $in, $length ), $size, $put );
-				// A log grows with each visit: what it was is kept.
-				Sitefleet_Refusal::when( self::is_code( $name ) && '' !== (string) fread( $in, 1 ), 'changed', 'Changed while it was copied: ' . $this->relative( $name ) . '.' );
+				$in                 = $in ? $in : self::open( $full, 'r' );
+				list( $sum, $read ) = $this->copy( fn( $length ) => @fread( $in, $length ), $size, $put );
+				$torn               = $read < $size || '' !== (string) @fread( $in, 1 );
 				fclose( $in );
+				Sitefleet_Refusal::when( $torn && self::runs( $name ), 'changed', 'Changed while it was copied: ' . $this->relative( $name ) . '.' );
+				// What a plugin writes on visits grows and shrinks with them: so much was there.
+				if ( $read < $size ) {
+					$size = $read;
+					fseek( $out, $place );
+					$put( $head( $size ) );
+					fseek( $out, 0, SEEK_END );
+				}
 				$put( $sum );
 				++$files;
 				$bytes += $size;
@@ -1355,10 +1374,10 @@ class Sitefleet_Guard {
 			}
 			// "x" creates a file and never opens an existing one, not even a link.
 			$out = self::open( $to, 'x' );
-			$sum = $this->copy( $get, (int) $found[3], fn( $piece ) => self::write( $out, $piece ) );
+			list( $sum, $read ) = $this->copy( $get, (int) $found[3], fn( $piece ) => self::write( $out, $piece ) );
 			fclose( $out );
 			@chmod( $to, octdec( $found[2] ) );
-			if ( ! hash_equals( $sum, $get( 64 ) ) ) throw self::damaged();
+			if ( $read !== (int) $found[3] || ! hash_equals( $sum, $get( 64 ) ) ) throw self::damaged();
 		}
 		fclose( $in );
 		$modes[ $path ] = $snapshot['mode'];
@@ -1375,17 +1394,17 @@ class Sitefleet_Guard {
 		return new Sitefleet_Refusal( 'damaged', 'The snapshot is damaged; nothing was changed.' );
 	}
 
-	/** Reads exactly this many bytes, passes them on in chunks, returns their SHA-256. */
-	private function copy( callable $get, int $size, callable $put ): string {
+	/** Reads this many bytes, or as many as there are, and passes them on in chunks. Returns their SHA-256 and number. */
+	private function copy( callable $get, int $size, callable $put ): array {
 		$hash = hash_init( 'sha256' );
-		while ( $size > 0 ) {
-			$piece = $get( min( self::CHUNK, $size ) );
-			Sitefleet_Refusal::when( false === $piece || '' === $piece, 'damaged', 'A file ended early, while it was copied.' );
-			$size -= strlen( $piece );
+		for ( $read = 0; $read < $size; $read += strlen( $piece ) ) {
+			$piece = $get( min( self::CHUNK, $size - $read ) );
+			Sitefleet_Refusal::when( false === $piece, 'damaged', 'A file could not be read to its end, while it was copied.' );
+			if ( '' === $piece ) break;
 			hash_update( $hash, $piece );
 			$put( $piece );
 		}
-		return hash_final( $hash );
+		return array( hash_final( $hash ), $read );
 	}
 
 	private static function mask( string $data ): string { return $data ^ str_repeat( self::MASK, strlen( $data ) ); }

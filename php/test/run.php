@@ -40,6 +40,7 @@ function get_file_data( $file, $headers ) {
 	return array( 'version' => $found[1] ?? '' );
 }
 
+require __DIR__ . '/disturbed.php';
 require dirname( __DIR__ ) . '/sitefleet-guard.php';
 
 /** The guard, with renames that can fail and a process that can die before the nth one. */
@@ -418,6 +419,50 @@ $tests['of too many files those that are not code are left out, and folders of n
 	write( 'wp-content/plugins/alpha/alpha.php', plugin( '2.0' ) );
 	same( false, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['already'] );
 	same( $all, plugins() );
+};
+/** Keeps a copy of a plugin while a hook changes files, each just before it is read. */
+$kept_while = fn( callable $change ) => Disturbed_Files::during(
+	fn( string $path, string $mode ) => 'rb' === $mode && $change( $path ),
+	fn() => ( new Guard() )->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )
+);
+$tests['a file of data that shrinks, grows or goes while it is copied is kept as it was read'] = function () use ( $kept_while ) {
+	$data = array( 'stats.json' => 2000000, 'emptied.json' => 300000, 'gone.txt' => 10, 'grows.log' => 1500000, 'last.txt' => 5 );
+	foreach ( $data as $name => $size ) write( "wp-content/plugins/alpha/data/$name", str_repeat( 'x', $size ) );
+	$answer = $kept_while(
+		function ( string $path ) {
+			if ( 'stats.json' === basename( $path ) ) file_put_contents( $path, str_repeat( 'y', 700001 ) );
+			if ( 'emptied.json' === basename( $path ) ) file_put_contents( $path, '' );
+			if ( 'gone.txt' === basename( $path ) ) unlink( $path );
+			if ( 'grows.log' === basename( $path ) ) file_put_contents( $path, 'more', FILE_APPEND );
+		}
+	);
+	same( array( true, null ), array( $answer['ok'], $answer['error'] ?? null ) );
+	same( array( 6, 2200006 + strlen( plugin( '1.0' ) ) + 4000 ), array( $answer['snapshot']['files'], $answer['snapshot']['bytes'] ) );
+	wipe( WP_PLUGIN_DIR . '/alpha' );
+	write( 'wp-content/plugins/alpha/alpha.php', plugin( '2.0' ) );
+	same( false, ( new Guard() )->call( 'restore', array( 'snapshot' => $answer['snapshot']['id'] ) )['already'] ?? null );
+	$wanted = array( 'emptied.json' => '', 'grows.log' => str_repeat( 'x', 1500000 ), 'last.txt' => 'xxxxx', 'stats.json' => str_repeat( 'y', 700001 ) );
+	same( $wanted, tree( WP_PLUGIN_DIR . '/alpha/data' ) );
+	same( plugin( '1.0' ), file_get_contents( WP_PLUGIN_DIR . '/alpha/alpha.php' ) );
+};
+$tests['what runs and changes while it is copied is not kept, and the answer says so'] = function () use ( $kept_while ) {
+	foreach ( array( 'part.php', 'part.inc', '.htaccess' ) as $name ) {
+		foreach ( array( 'shrinks' => '<', 'grows' => '<?php // A longer one than before.', 'goes' => null ) as $how => $text ) {
+			// A file that is no code may go: what names it, WordPress' own, does without.
+			if ( null === $text && 'part.php' !== $name ) continue;
+			write( "wp-content/plugins/alpha/$name", '<?php // Part.' );
+			$change = fn( string $path ) => basename( $path ) === $name && ( null === $text ? unlink( $path ) : file_put_contents( $path, $text ) );
+			same( 'changed', $kept_while( $change )['error']['code'] ?? null, "$name $how" );
+		}
+	}
+	// Gone with its folder, which had been listed.
+	write( 'wp-content/plugins/alpha/zeta/made.php', '<?php' );
+	$gone = fn( string $path ) => 'alpha.php' === basename( $path ) && wipe( WP_PLUGIN_DIR . '/alpha/zeta' );
+	same( 'changed', $kept_while( $gone )['error']['code'] ?? null, 'a folder' );
+	write( 'wp-content/plugins/alpha/zeta.php', '<?php' );
+	$gone = fn( string $path ) => 'alpha.php' === basename( $path ) && unlink( WP_PLUGIN_DIR . '/alpha/zeta.php' );
+	same( 'changed', $kept_while( $gone )['error']['code'] ?? null, 'a file' );
+	same( true, $kept_while( fn() => null )['ok'] );
 };
 $tests['snapshots lapse after 14 days, armed ones do not'] = function () {
 	list( $guard, $snapshot ) = updated();

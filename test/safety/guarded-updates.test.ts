@@ -820,6 +820,31 @@ describe('before anything is changed', () => {
     await expectSettled();
   });
 
+  it.each(['changed', 'damaged'])('asks again for a copy during which files changed: %s', async (code) => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const old = plugin.version;
+    await sync(1);
+    let asked = 0;
+    const refuse = (times: number) => {
+      asked = 0;
+      // Read by the guard once for each request.
+      site.faults.guardRefuses = Object.defineProperty({}, 'snapshot', {
+        get: () => (asked++ < times ? code : undefined),
+      });
+    };
+    refuse(4);
+    const refused = await app.safely('update-site-plugins', one);
+    expect(refused.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_snapshot_refused' }]);
+    expect(refused.errors[0].message).toContain(code);
+    expect([plugin.version, asked]).toEqual([old, 4]);
+    refuse(3);
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+    expect([plugin.version, asked]).toEqual(['99.0', 4]);
+    await expectSettled();
+  });
+
   it('updates what is too large to keep as a whole, and says what no copy was kept of', async () => {
     const site = app.site(0);
     const plugin = app.offer(site);

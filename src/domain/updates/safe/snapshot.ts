@@ -2,13 +2,18 @@
 
 import { siteSays, siteWord } from '../../../../schemas/site-text.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
-import type { GuardSnapshot } from '../../../outbound/guard/guards.js';
+import type { GuardSnapshot, SiteGuard } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { siteCallError } from '../../sites/load.js';
 import { ARMED_SECONDS, note, type SafeItem, type SafeRun } from './run-state.js';
 
 /** Time for our own checks after an update: until then no visitor decides, as they can provoke errors in any version. */
 const PATIENCE_SECONDS = 30;
+/** Visitors make some plugins change files of their own, at any moment: a refused copy is asked for so many more times. */
+const MORE_TRIES = 3;
+const AGAIN_MS = 1_000;
+/** What the guard says where files changed while it copied them. */
+const PASSING = ['changed', 'damaged'];
 
 /**
  * Has the guard keep the old version, and lets it restore it on its own. Throws ServiceError, and then nothing has
@@ -18,7 +23,7 @@ export async function keepOldVersion(run: SafeRun, item: SafeItem): Promise<void
   const { guard, ctx } = run;
   if (guard === null || (item.type !== 'plugin' && item.type !== 'theme')) return;
   try {
-    const kept = await guard.snapshot(item.type, item.slug, { signal: ctx.signal });
+    const kept = await keep(run, guard, item.type, item.slug);
     item.snapshot = kept.id;
     if (kept.left_out !== null) run.unseen = [...(run.unseen ?? []), leftOut(item, kept.left_out)];
     await note(run, item, { snapshot: kept.id, digest: kept.digest, step: 'arm' });
@@ -28,6 +33,23 @@ export async function keepOldVersion(run: SafeRun, item: SafeItem): Promise<void
     await note(run, item, { armed_until: until });
   } catch (error) {
     throw protectionError(error, run.target.site.id, item);
+  }
+}
+
+async function keep(
+  { ctx, target }: SafeRun,
+  guard: SiteGuard,
+  type: 'plugin' | 'theme',
+  slug: string,
+): Promise<GuardSnapshot> {
+  for (let left = MORE_TRIES; ; left--) {
+    try {
+      return await guard.snapshot(type, slug, { signal: ctx.signal });
+    } catch (error) {
+      if (!(error instanceof GuardFailure) || !PASSING.includes(error.code) || left === 0) throw error;
+      ctx.log.info({ err: error, site_id: target.site.id, slug }, 'files changed while a copy was made: once more');
+    }
+    await ctx.clock.sleep(AGAIN_MS, ctx.signal);
   }
 }
 
