@@ -125,6 +125,7 @@ class Sitefleet_Guard {
 	const QUIET         = 2; // Seconds without a change in an item before the watchdog acts on it.
 	const MASK          = "\xA5"; // Snapshots are stored XORed with it, so that they contain no PHP tag.
 	const CHUNK         = 262144;
+	const MOVES         = 20; // Tries to move a version into a place where visitors' requests make files again.
 	const SAMPLED       = 20; // Of so many visits, one is counted.
 	const COUNTED_DAYS  = 7;
 	const MAX_ROWS      = 1000; // Rows of a table are counted so far: enough to tell an empty table from a full one.
@@ -558,6 +559,7 @@ class Sitefleet_Guard {
 	}
 
 	private function do_uninstall(): array {
+		$this->finish_job();
 		Sitefleet_Refusal::when( ! is_writable( __DIR__ ), 'not_writable', 'The folder of must-use plugins cannot be written: remove sitefleet-guard.php by hand.' );
 		Sitefleet_Refusal::when( ! @unlink( __FILE__ ), 'not_writable', 'sitefleet-guard.php cannot be removed.' );
 		self::forget_code( __FILE__ );
@@ -1489,6 +1491,7 @@ class Sitefleet_Guard {
 	 * the progress, so that the next request can finish or undo it before any plugin loads.
 	 */
 	private function restore( array $snapshot ): array {
+		$this->finish_job();
 		$item = $this->item( $snapshot['kind'], $snapshot['slug'] );
 		if ( file_exists( $item['path'] ) && $this->digest( $item['path'], $item['single'], self::room_of( $snapshot ) ) === $snapshot['digest'] ) {
 			self::forget_code( $item['path'] );
@@ -1565,11 +1568,15 @@ class Sitefleet_Guard {
 		$new  = "$work/new/" . basename( $live );
 		$old  = "$work/old/" . basename( $live );
 		if ( self::there( $new ) ) {
-			$aside = ! self::there( $live ) || ( ! self::there( $old ) && $this->move( $live, $old ) );
-			if ( ! $aside || ! $this->move( $new, $live ) ) {
-				if ( ! self::there( $live ) && self::there( $old ) ) $this->move( $old, $live );
-				$this->end_job( $work );
-				throw new Sitefleet_Refusal( 'not_writable', "{$item['slug']} cannot be replaced: the file system refused to rename it." );
+			// What is in the place although its version was moved aside is no version: a visitor's request has made it since.
+			$aside = self::there( $old ) || ! self::there( $live ) || $this->move( $live, $old );
+			if ( ! $aside || ! $this->put_in_place( $new, $live, $work ) ) {
+				$why = "{$item['slug']} cannot be replaced: the file system refused to rename it.";
+				// Until it is in its place again it is the only whole version: the journal stays, and the next request tries again.
+				$bad = self::there( $old ) && ! $this->put_in_place( $old, $live, $work );
+				Sitefleet_Refusal::when( $bad, 'not_writable', "$why Until it can, its files are in " . $this->relative( $old ) . '.' );
+				$this->give_up( $job, $work );
+				throw new Sitefleet_Refusal( 'not_writable', $why );
 			}
 		}
 		$over = $job['over'] ?? PHP_INT_MAX;
@@ -1594,6 +1601,29 @@ class Sitefleet_Guard {
 		return array( 'already' => false, 'replaced' => $replaced );
 	}
 
+	/**
+	 * Moves a whole version into its place. Requests that began before may make the folder again, as plugins do with folders for what they
+	 * cache, and a folder with something in it is not replaced: it goes to what is removed in the end.
+	 */
+	private function put_in_place( string $whole, string $live, string $work ): bool {
+		for ( $try = 1; $try <= self::MOVES; ++$try ) {
+			if ( self::there( $live ) ) $this->move( $live, "$work/made-" . bin2hex( random_bytes( 8 ) ) );
+			if ( $this->move( $whole, $live ) ) return true;
+			usleep( 10000 );
+		}
+		return false;
+	}
+
+	/** Ends a restore that has changed nothing. If this process dies meanwhile, the rest of the copy must not be taken for a whole one. */
+	private function give_up( array $job, string $work ): void {
+		try {
+			$this->put_json( 'journal', array( 'phase' => 'clean' ) + $job );
+		} catch ( Sitefleet_Refusal $error ) {
+			@unlink( "$this->store/journal.json" );
+		}
+		$this->end_job( $work );
+	}
+
 	private function end_job( string $work ): void {
 		$this->remove( $work );
 		@unlink( "$this->store/journal.json" );
@@ -1603,7 +1633,12 @@ class Sitefleet_Guard {
 	public function settle(): void {
 		if ( '' === $this->store || ! is_file( "$this->store/journal.json" ) ) return;
 		// Busy: the restore is still running. Any other failure changed nothing, and the next request tries again.
-		$this->quietly( fn() => $this->locked( fn() => $this->resume( $this->get_json( 'journal' ) ), 0.0 ) );
+		$this->quietly( fn() => $this->locked( fn() => $this->finish_job(), 0.0 ) );
+	}
+
+	/** Before another journal is written, or this one removed: what it tells of may be the only whole version of an item. Under the lock. */
+	private function finish_job(): void {
+		if ( is_file( "$this->store/journal.json" ) ) $this->resume( $this->get_json( 'journal' ) );
 	}
 
 	private function resume( array $job ): void {

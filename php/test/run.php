@@ -48,11 +48,14 @@ class Guard extends Sitefleet_Guard {
 	public int $die_at  = 0;
 	public int $fail_at = 0;
 	public int $moves   = 0;
+	/** Runs before each rename, with where from and where to. */
+	public $before      = null;
 
 	public function __construct() { parent::__construct( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' ); }
 
 	protected function move( string $from, string $to ): bool {
 		++$this->moves;
+		if ( $this->before ) ( $this->before )( $from, $to );
 		if ( $this->moves === $this->die_at ) posix_kill( getmypid(), SIGKILL );
 		return $this->moves !== $this->fail_at && parent::move( $from, $to );
 	}
@@ -277,6 +280,97 @@ $tests['each rename fails'] = function () {
 		$answer         = $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) );
 		same( $answer['ok'] ? $old : $new, plugins(), "rename $n failed" );
 		if ( $guard->moves < $n ) return;
+	}
+};
+/** What a visitor's request does that began before the folder was moved aside: it makes the folder again, for its cache. */
+$visit = function () {
+	clearstatcache();
+	$there = is_dir( WP_PLUGIN_DIR . '/alpha' );
+	if ( ! $there ) write( 'wp-content/plugins/alpha/cache/a.html', 'page' );
+	return ! $there;
+};
+/** A rename to the place of the plugin, of the version in the folder of this name. */
+$arrives = fn( string $from, string $to, string $which ) => WP_PLUGIN_DIR . '/alpha' === $to && false !== strpos( $from, "/$which/" );
+$tests['a folder that visitors make again between the renames does not stop a restore'] = function () use ( $visit ) {
+	foreach ( array( 1, 5 ) as $times ) {
+		wipe( WP_PLUGIN_DIR . '/alpha' );
+		write( 'wp-content/plugins/alpha/alpha.php', plugin( '1.0' ) );
+		list( $guard, $snapshot, $old ) = updated();
+		$guard->before = function ( string $from, string $to ) use ( $visit, &$times ) {
+			if ( WP_PLUGIN_DIR . '/alpha' === $to && $times && $visit() ) --$times;
+		};
+		$answer = $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) );
+		same( array( true, '2.0', 0 ), array( $answer['ok'], $answer['replaced']['version'] ?? null, $times ) );
+		same( $old, plugins() );
+		same( false, is_file( "{$guard->folder()}/journal.json" ) );
+	}
+};
+$tests['where the copy does not come into its place, the version that was there comes back'] = function () use ( $visit, $arrives ) {
+	list( $guard, $snapshot, , $new ) = updated();
+	$guard->before = fn( $from, $to ) => $arrives( $from, $to, 'new' ) && $visit();
+	same( 'not_writable', $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['error']['code'] ?? null );
+	same( $new, plugins() );
+	same( false, is_file( "{$guard->folder()}/journal.json" ) );
+};
+$tests['a version that comes back to its place neither way is not removed, and a later request finishes'] = function () use ( $visit, $arrives ) {
+	foreach ( array( 'settle', 'restore', 'uninstall' ) as $next ) {
+		wipe( WP_PLUGIN_DIR );
+		write( 'wp-content/plugins/alpha/alpha.php', plugin( '1.0' ) );
+		list( $guard, $snapshot, $old, $new ) = updated();
+		$hinder        = fn( $from, $to ) => ( $arrives( $from, $to, 'new' ) || $arrives( $from, $to, 'old' ) ) && $visit();
+		$guard->before = $hinder;
+		same( 'not_writable', $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['error']['code'] ?? null );
+		$work = glob( WP_PLUGIN_DIR . '/.sitefleet-guard-*' );
+		same( 1, count( $work ), 'working folders' );
+		same( $new['alpha'], tree( "$work[0]/old/alpha" ), 'the version before' );
+		same( true, is_file( "{$guard->folder()}/journal.json" ), 'the journal' );
+		// No other request writes over it, or removes the guard, as long as it is like that.
+		foreach ( array( 'settle' => null, 'restore' => 'not_writable', 'uninstall' => 'not_writable' ) as $action => $wanted ) {
+			$again         = new Guard();
+			$again->before = $hinder;
+			if ( null === $wanted ) $again->settle();
+			else same( $wanted, $again->call( $action, array( 'snapshot' => $snapshot['id'] ) )['error']['code'] ?? null, $action );
+			same( array( $new['alpha'], true ), array( tree( "$work[0]/old/alpha" ), is_file( "{$guard->folder()}/journal.json" ) ), $action );
+		}
+		if ( 'settle' === $next ) ( new Guard() )->settle();
+		if ( 'restore' === $next ) same( true, ( new Guard() )->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['already'] );
+		if ( 'uninstall' === $next ) break;
+		same( $old, plugins(), "after $next" );
+		same( false, is_file( "{$guard->folder()}/journal.json" ), "journal after $next" );
+	}
+};
+$tests['the process dies between the renames, and a visitor makes the folder again before the next request'] = function () use ( $visit ) {
+	for ( $n = 1, $met = 0; $n <= 20; ++$n ) {
+		wipe( WP_PLUGIN_DIR . '/alpha' );
+		write( 'wp-content/plugins/alpha/alpha.php', plugin( '1.0' ) );
+		list( , $snapshot, $old ) = updated();
+		write( 'wp-content/plugins/alpha/sent.pdf', 'only here' );
+		$output = shell_exec( escapeshellarg( PHP_BINARY ) . ' ' . implode( ' ', array_map( 'escapeshellarg', array( __FILE__, 'die', BASE, (string) $n, $snapshot['id'] ) ) ) . ' 2>/dev/null' );
+		if ( $output ) break;
+		$made  = $visit();
+		$guard = new Guard();
+		$guard->settle();
+		if ( ! $made ) continue;
+		++$met;
+		same( $old, plugins(), "killed before rename $n" );
+		same( false, is_file( "{$guard->folder()}/journal.json" ) );
+		same( 'replaced', $guard->call( 'list' )['snapshots'][0]['role'] ?? null );
+	}
+	same( 1, $met );
+};
+$tests['a file alone that is made again between the renames does not stop its restore'] = function () {
+	foreach ( array( 'hello.php', 'hello.php/x' ) as $made ) {
+		wipe( WP_PLUGIN_DIR . '/hello.php' );
+		write( 'wp-content/plugins/hello.php', plugin( '1.0' ) );
+		$guard    = new Guard();
+		$snapshot = $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'hello.php' ) )['snapshot'];
+		write( 'wp-content/plugins/hello.php', plugin( '2.0' ) );
+		$before        = 1;
+		$guard->before = function ( string $from, string $to ) use ( $made, &$before ) {
+			if ( WP_PLUGIN_DIR . '/hello.php' === $to && $before-- > 0 ) write( "wp-content/plugins/$made", 'other' );
+		};
+		same( true, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['ok'], $made );
+		same( plugin( '1.0' ), @file_get_contents( WP_PLUGIN_DIR . '/hello.php' ), $made );
 	}
 };
 $tests['a damaged or wicked container changes nothing'] = function () {
