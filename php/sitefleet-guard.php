@@ -114,6 +114,7 @@ class Sitefleet_Guard {
 	const MAX_FILES     = 50000;
 	const MAX_BYTES     = 500 * 1024 * 1024;
 	const ROOMS         = array( PHP_INT_MAX, 10485760, 1048576, 65536, -1 ); // Sizes up to which files that are not code are kept: the first with which an item is within the limits.
+	const LONGEST       = PHP_MAXPATHLEN - 2; // Bytes of the longest path at which PHP opens a file.
 	const MAX_ARMED     = 3600; // Seconds.
 	const MAX_FAULTS    = 50;
 	const KEEP_DAYS     = 14;
@@ -1175,6 +1176,11 @@ class Sitefleet_Guard {
 		while ( $todo ) {
 			$name = array_pop( $todo );
 			$full = '' === $name ? $base : "$base/$name";
+			// Nothing can be asked of it. It is too long to be kept, too.
+			if ( strlen( $full ) > self::LONGEST ) {
+				yield $name => array( 0, 0 );
+				continue;
+			}
 			$stat = @lstat( $full );
 			$type = $stat ? $stat['mode'] & 0170000 : 0;
 			// Gone since its folder was read, as files are that a plugin writes on visits. Code comes back in a moment if it was only replaced.
@@ -1198,10 +1204,28 @@ class Sitefleet_Guard {
 		}
 	}
 
-	/** As `walk`, without what is left out where an item is too large: files that are not code and larger than this, and folders of nothing else. */
+	/**
+	 * Bytes of the longest name below an item that can be restored. Visitors may make paths of any length, by the address they ask for; a copy is
+	 * unpacked in the working folder, where they are longer. The same for an item that is in that folder, so that its digest is the same.
+	 */
+	private static function longest_name( string $path, bool $single ): int {
+		$working = preg_match( '#/\.sitefleet-guard-[0-9a-f]{32}/(new|old)/[^/]+\z#', $path ) ? 0 : strlen( '/.sitefleet-guard-/new' ) + 32;
+		return self::LONGEST - strlen( $single ? dirname( $path ) : $path ) - 1 - $working;
+	}
+
+	/**
+	 * As `walk`, without what is left out: data whose path is too long to be restored; where an item is too large, files that are not code and
+	 * larger than this, and folders of nothing else.
+	 */
 	private function kept( string $path, bool $single, int $room ): Generator {
-		$above = array();
+		$above   = array();
+		$longest = self::longest_name( $path, $single );
 		foreach ( $this->walk( $path, $single ) as $name => $about ) {
+			if ( strlen( (string) $name ) > $longest ) {
+				$bad = null !== $about[0] && self::runs( (string) $name );
+				Sitefleet_Refusal::when( $bad, 'too_large', 'The path of a file of code is too long to be restored: ' . substr( (string) $name, 0, 100 ) . '...' );
+				continue;
+			}
 			if ( PHP_INT_MAX === $room ) {
 				yield $name => $about;
 				continue;
@@ -1267,11 +1291,15 @@ class Sitefleet_Guard {
 		throw new Sitefleet_Refusal( 'too_large', "{$item['slug']} has more than 50,000 files or 500 MB, without those that are not code." );
 	}
 
-	/** What is not kept of an item: how much, and the largest files. */
+	/** What is not kept of an item: how much, how many files for their long paths, and the largest. */
 	private function left_out( array $item, string $path, int $room ): array {
-		$left = array( 'over' => $room, 'files' => 0, 'bytes' => 0, 'largest' => array() );
+		$left    = PHP_INT_MAX === $room ? array() : array( 'over' => $room );
+		$left   += array( 'files' => 0, 'bytes' => 0, 'largest' => array() );
+		$longest = self::longest_name( $path, $item['single'] );
 		foreach ( $this->walk( $path, $item['single'] ) as $name => list( $size ) ) {
-			if ( null === $size || self::is_kept( (string) $name, $size, $room ) ) continue;
+			$long = strlen( (string) $name ) > $longest;
+			if ( null === $size || ( ! $long && self::is_kept( (string) $name, $size, $room ) ) ) continue;
+			if ( $long ) $left['long'] = 1 + ( $left['long'] ?? 0 );
 			++$left['files'];
 			$left['bytes']            += $size;
 			$left['largest'][ $name ] = $size;
@@ -1292,7 +1320,8 @@ class Sitefleet_Guard {
 			'version' => $header['version'], 'created' => time(), 'order' => (int) ( microtime( true ) * 1000000 ),
 			'mode' => fileperms( $path ) & 0777,
 		);
-		if ( PHP_INT_MAX !== $room ) $snapshot['left_out'] = $this->left_out( $item, $path, $room );
+		$left     = $this->left_out( $item, $path, $room );
+		if ( PHP_INT_MAX !== $room || $left['files'] ) $snapshot['left_out'] = $left;
 		$copy     = "$this->store/{$snapshot['id']}";
 		try {
 			$snapshot             += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'], $code, $room ) );
@@ -2079,14 +2108,17 @@ class Sitefleet_Guard {
 		return file_exists( $path ) || is_link( $path );
 	}
 
-	/** Removes a file or folder; for a link the link itself, never its target. */
-	private function remove( string $path ): void {
+	/** Removes a file or folder; for a link the link itself, never its target. What is deep below the first folder is moved up to it: its path may be too long. */
+	private function remove( string $path, string $first = '' ): void {
 		if ( is_link( $path ) || ! is_dir( $path ) ) {
 			@unlink( $path );
 			return;
 		}
+		$up = "$first/" . bin2hex( random_bytes( 16 ) );
+		if ( '' !== $first && strlen( $path ) > self::LONGEST / 2 && $this->move( $path, $up ) ) $path = $up;
 		@chmod( $path, 0700 );
-		foreach ( array_diff( (array) @scandir( $path ), array( '.', '..' ) ) as $name ) $this->remove( "$path/$name" );
+		$names = array_diff( @scandir( $path ) ?: array(), array( '.', '..' ) );
+		foreach ( $names as $name ) $this->remove( "$path/$name", '' === $first ? $path : $first );
 		@rmdir( $path );
 	}
 

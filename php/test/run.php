@@ -558,6 +558,44 @@ $tests['what runs and changes while it is copied is not kept, and the answer say
 	same( 'changed', $kept_while( $gone )['error']['code'] ?? null, 'a file' );
 	same( true, $kept_while( fn() => null )['ok'] );
 };
+/** A file below a folder of alpha, at a path of this length; returns its name in alpha. */
+$long_file = function ( int $length, string $end ) {
+	$path = WP_PLUGIN_DIR . '/alpha/pages';
+	while ( strlen( $path ) < $length - 300 ) $path .= '/' . str_repeat( 'a', 199 );
+	is_dir( $path ) || mkdir( $path, 0755, true );
+	$path .= '/' . str_pad( '', $length - strlen( "$path/$end" ), 'b' ) . $end;
+	file_put_contents( $path, 'page' );
+	return substr( $path, strlen( WP_PLUGIN_DIR . '/alpha/' ) );
+};
+$tests['data whose path is too long in the working folder is left out, named, and stops no restore'] = function () use ( $long_file ) {
+	// 54 bytes: /.sitefleet-guard-<32 hex digits>/new
+	$fits  = $long_file( 4094 - 54, '.html' );
+	$names = array( $long_file( 4094 - 53, '.html' ), $long_file( 4094, '.json' ) );
+	list( $guard, $snapshot ) = updated();
+	same( array( 2, 8, 2 ), array( $snapshot['left_out']['files'] ?? null, $snapshot['left_out']['bytes'] ?? null, $snapshot['left_out']['long'] ?? null ) );
+	same( array( array(), true ), array( array_diff( $snapshot['left_out']['largest'], $names ), in_array( $names[0], $snapshot['left_out']['largest'], true ) ) );
+	// The version that is replaced may have such, too.
+	$long_file( 4094, '.html' );
+	$answer = $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) );
+	same( array( true, null, '2.0' ), array( $answer['ok'], $answer['error'] ?? null, $answer['replaced']['version'] ?? null ) );
+	same( plugin( '1.0' ), file_get_contents( WP_PLUGIN_DIR . '/alpha/alpha.php' ) );
+	same( 'page', file_get_contents( WP_PLUGIN_DIR . "/alpha/$fits" ) );
+	same( array( 'alpha' ), array_keys( plugins() ) );
+	// What was left out is no other version.
+	$long_file( 4094, '.html' );
+	same( true, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['already'] );
+};
+$tests['code whose path is too long in the working folder is refused, with the reason'] = function () use ( $long_file ) {
+	foreach ( array( '.php', '.inc' ) as $end ) {
+		wipe( WP_PLUGIN_DIR . '/alpha/pages' );
+		$ask = fn() => ( new Guard() )->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) );
+		$long_file( 4094 - 54, $end );
+		same( true, $ask()['ok'], $end );
+		$long_file( 4094 - 53, $end );
+		$error = $ask()['error'] ?? array();
+		same( array( 'too_large', true ), array( $error['code'] ?? null, false !== strpos( $error['message'] ?? '', 'too long to be restored' ) ), $end );
+	}
+};
 $tests['snapshots lapse after 14 days, armed ones do not'] = function () {
 	list( $guard, $snapshot ) = updated();
 	$age = function ( int $days ) use ( $guard, $snapshot ) {

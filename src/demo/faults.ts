@@ -122,7 +122,7 @@ export interface Faults {
   /** Actions that the guard refuses, with the code it returns. */
   guardRefuses?: Readonly<Record<string, string>> | undefined;
   /** What the guard's copies are without, as their items are too large. */
-  guardLeavesOut?: { files: number; bytes: number; largest: string[] } | undefined;
+  guardLeavesOut?: { files: number; bytes: number; long?: number; largest: string[] } | undefined;
   /** False: the owner forbids file changes. */
   fileMods?: boolean | undefined;
   /** Nothing can be written outside the plugins. */

@@ -860,6 +860,17 @@ describe('before anything is changed', () => {
     expect(plugin.version).toBe('99.0');
   });
 
+  it('says what no copy was kept of for its long path', async () => {
+    const plugin = app.offer(app.site(0));
+    await sync(1);
+    app.site(0).faults.guardLeavesOut = { files: 1, bytes: 5, long: 1, largest: ['pages/aaaa.html'] };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+    expect(answer.not_checked).toContainEqual(
+      expect.stringMatching(/^one file that is not code in .*, as a path is too long \(1 MB, such as .*aaaa\.html/),
+    );
+  });
+
   it('says that the owner forbids changes of files, or that the guard is gone', async () => {
     const site = app.site(0);
     app.offer(site);

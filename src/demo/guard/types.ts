@@ -19,7 +19,7 @@ export interface KeptVersion {
   bytes: number;
   digest: string;
   /** Absent = nothing. */
-  left_out?: { over: number; files: number; bytes: number; largest: string[] };
+  left_out?: { over: number; files: number; bytes: number; long?: number; largest: string[] };
 }
 
 export interface ArmedVersion {

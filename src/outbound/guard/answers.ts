@@ -19,8 +19,11 @@ export interface GuardSnapshot {
   bytes: number;
   /** SHA-256 over names, sizes and contents. */
   digest: string;
-  /** Files that are not code, of which there is no copy as the item is too large; `largest` are a few of them. */
-  left_out: { files: number; bytes: number; largest: readonly string[] } | null;
+  /**
+   * Files that are not code, of which there is no copy: `long` of them as their paths are too long to be restored, the others as the item is
+   * too large. `largest` are a few of them.
+   */
+  left_out: { files: number; bytes: number; long: number; largest: readonly string[] } | null;
 }
 
 export interface GuardArmed {
@@ -166,7 +169,9 @@ export function snapshotOf(value: unknown): GuardSnapshot {
 function leftOutOf(value: unknown): GuardSnapshot['left_out'] {
   const from = fieldsOf(value, 'left_out');
   const largest = list(from, 'largest', 10).filter((name) => typeof name === 'string');
-  return { files: number(from, 'files'), bytes: number(from, 'bytes'), largest };
+  // Only named where there are such, and by guards since 1.8.1.
+  const long = from.long === undefined ? 0 : number(from, 'long');
+  return { files: number(from, 'files'), bytes: number(from, 'bytes'), long, largest };
 }
 
 export function snapshotsOf(value: Fields): GuardSnapshot[] {

@@ -54,10 +54,12 @@ async function keep(
 }
 
 /** For the list of what was not checked: these files come back only if the update has left them where they were. */
-function leftOut({ slug }: SafeItem, { files, bytes, largest }: NonNullable<GuardSnapshot['left_out']>): string {
+function leftOut({ slug }: SafeItem, { files, bytes, long, largest }: NonNullable<GuardSnapshot['left_out']>): string {
   const such = largest[0] === undefined ? '' : `, such as ${siteWord(largest[0])}`;
   const many = files === 1 ? 'one file that is' : `${files} files that are`;
-  return `${many} not code in ${siteWord(slug)}, of which no copy was kept, as it is too large (${Math.ceil(bytes / 1_048_576)} MB${such})`;
+  const large = long < files ? ['it is too large'] : [];
+  const why = [...large, ...(long > 0 ? [long === 1 ? 'a path is too long' : `${long} paths are too long`] : [])];
+  return `${many} not code in ${siteWord(slug)}, of which no copy was kept, as ${why.join(' and ')} (${Math.ceil(bytes / 1_048_576)} MB${such})`;
 }
 
 function protectionError(error: unknown, siteId: number, { slug }: SafeItem): ServiceError {
