@@ -2155,14 +2155,28 @@ class Sitefleet_Guard {
 		return isset( $network[ $slug ] ) || in_array( $slug, (array) get_option( 'active_plugins' ), true );
 	}
 
-	/** Makes PHP read changed files again. */
+	/**
+	 * Makes PHP read changed files again. It runs a file of any name if it is included: what has such a name is forgotten unasked, as OPcache
+	 * may keep it in a file, where it cannot be asked about; of others, what it has, if there are not too many to ask about.
+	 */
 	private static function forget_code( string $path ): void {
 		clearstatcache( true );
 		if ( ! function_exists( 'opcache_invalidate' ) ) return;
-		if ( is_dir( $path ) ) {
-			foreach ( array_diff( (array) @scandir( $path ), array( '.', '..' ) ) as $name ) self::forget_code( "$path/$name" );
-		} elseif ( '.php' === substr( $path, -4 ) ) {
-			@opcache_invalidate( $path, true );
+		$asks = function_exists( 'opcache_is_script_cached' ) ? self::MAX_FILES : 0;
+		// Files include others by the path that is the real one, and OPcache knows those by it.
+		$real = (string) realpath( $path );
+		$todo = array( '' );
+		while ( $todo ) {
+			$name = array_pop( $todo );
+			if ( is_dir( $path . $name ) && ! is_link( $path . $name ) ) {
+				foreach ( array_diff( @scandir( $path . $name ) ?: array(), array( '.', '..' ) ) as $below ) $todo[] = "$name/$below";
+				continue;
+			}
+			$runs = self::runs( basename( $path . $name ) );
+			if ( ! $runs && --$asks < 0 ) continue;
+			foreach ( array_unique( array_filter( array( $path, $real ) ) ) as $root ) {
+				if ( $runs || @opcache_is_script_cached( $root . $name ) ) @opcache_invalidate( $root . $name, true );
+			}
 		}
 	}
 

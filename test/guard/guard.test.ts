@@ -9,6 +9,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -247,6 +248,82 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       for (let i = 0; i < 8; i += 1) expect(await status(site.url)).toBe(200);
       site.stop();
       await site.serve();
+    });
+
+    it('makes PHP forget broken code there that is not named .php, too', async () => {
+      const names = ['part.inc', 'part.phtml', 'view.tpl', 'deep/er/words'];
+      const install = (version: string) => {
+        const shown = names.map((name) => `include __DIR__ . '/${name}';`).join(' ');
+        const parts = names.map((name) => [`plugins/gamma/${name}`, `<?php echo '(${name} ${version})';`]);
+        site.writeAll({
+          ...Object.fromEntries(parts),
+          'plugins/gamma/gamma.php': plugin(version, `add_action('wp_footer', function () { ${shown} });`),
+        });
+        // OPcache keeps no file that was written within the last seconds.
+        for (const name of [...names, 'gamma.php']) utimesSync(join(live('gamma'), name), 1_600_000_000, 1_600_000_000);
+      };
+      const shown = async () => (await visit(site.url)).text.match(/(?<=\()[^()]+ \d\.\d(?=\))/g);
+      const of = (version: string) => names.map((name) => `${name} ${version}`);
+      install('1.0');
+      site.activate('alpha/alpha.php', 'beta/beta.php', 'single.php', 'gamma/gamma.php');
+      const snapshot = await guard.snapshot('plugin', 'gamma/gamma.php');
+      install('2.0');
+      site.stop();
+      await site.serve({ timestamps: false });
+      try {
+        expect(await shown()).toEqual(of('2.0'));
+        // Another version that PHP does not see, as it does not look at files again.
+        install('3.0');
+        expect(await shown()).toEqual(of('2.0'));
+        await guard.restore(snapshot.id);
+        // More than there are workers.
+        for (let i = 0; i < 8; i += 1) expect(await shown()).toEqual(of('1.0'));
+      } finally {
+        site.stop();
+        await site.serve();
+      }
+      site.activate('alpha/alpha.php', 'beta/beta.php', 'single.php');
+      rmSync(live('gamma'), { recursive: true });
+    });
+
+    it('finishes what died between its renames, though a visitor has made the folder again since', async () => {
+      writePlugin(site, 'gamma', '1.0');
+      const before = contents(live('gamma'));
+      await guard.snapshot('plugin', 'gamma/gamma.php');
+      // As the killed process has left it: the copy and the version to replace are in the working folder.
+      const job = 'c'.repeat(32);
+      const work = join(site.content, `plugins/.sitefleet-guard-${job}`);
+      const journal = { id: job, snapshot: 'd'.repeat(32), kind: 'plugin', slug: 'gamma/gamma.php', phase: 'swap' };
+      site.write(`plugins/.sitefleet-guard-${job}/old/gamma/gamma.php`, plugin('2.0'));
+      site.write(`plugins/.sitefleet-guard-${job}/new/none`, '');
+      renameSync(live('gamma'), join(work, 'new/gamma'));
+      site.write('plugins/gamma/cache/a.html', 'page');
+      site.write(`${store()}/journal.json`, sealed('journal.json', JSON.stringify(journal)));
+      expect(await status(site.url)).toBe(200);
+      expect(contents(live('gamma'))).toEqual(before);
+      expect([existsSync(work), existsSync(join(site.content, store() ?? '', 'journal.json'))]).toEqual([false, false]);
+      expect((await guard.list())[0]).toMatchObject({ slug: 'gamma/gamma.php', version: '2.0', role: 'replaced' });
+      rmSync(live('gamma'), { recursive: true });
+    });
+
+    it('restores a plugin that has made a path of a long address of a visitor', async () => {
+      const pages =
+        "@mkdir($d = __DIR__ . '/pages' . strtok($_SERVER['REQUEST_URI'], '?'), 0755, true); @file_put_contents(\"$d/i.html\", 'x');";
+      site.write('plugins/gamma/gamma.php', plugin('1.0', pages));
+      site.activate('alpha/alpha.php', 'beta/beta.php', 'single.php', 'gamma/gamma.php');
+      const length = 4_090 - live('gamma/pages').length - '/i.html'.length;
+      const segments = Math.ceil(length / 200);
+      const address = `/${'a'.repeat(length - 1)}`.split('');
+      for (let i = 1; i < segments; i += 1) address[i * 200] = '/';
+      await visit(site.url.replace(/\/$/, '') + address.join(''));
+      const snapshot = await guard.snapshot('plugin', 'gamma/gamma.php');
+      expect(snapshot.left_out).toMatchObject({ files: 1, bytes: 1, long: 1 });
+      site.write('plugins/gamma/gamma.php', plugin('2.0', 'removed_function();'));
+      expect(await guard.restore(snapshot.id)).toMatchObject({ already: false, replaced: { version: '2.0' } });
+      expect(readFileSync(live('gamma/gamma.php'), 'utf8')).toBe(plugin('1.0', pages));
+      expect(readdirSync(join(site.content, 'plugins')).filter((name) => name.startsWith('.'))).toEqual([]);
+      site.activate('alpha/alpha.php', 'beta/beta.php', 'single.php');
+      rmSync(live('gamma'), { recursive: true });
     });
 
     it('keeps single files, themes, and what an update deleted', async () => {
