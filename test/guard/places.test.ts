@@ -250,7 +250,7 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       for (let times = 0; times < 4; times += 1) await visit(`${site.url}?note`);
       expect(statSync(log).size).toBe(600 * 1_048_576);
       const { id, left_out } = await guard.snapshot('plugin', 'noter/noter.php');
-      expect(left_out).toEqual({ files: 1, bytes: 600 * 1_048_576, largest: ['logs/visits.log'] });
+      expect(left_out).toEqual({ files: 1, bytes: 600 * 1_048_576, long: 0, largest: ['logs/visits.log'] });
       expect((await guard.restore(id)).already).toBe(true);
       await guard.arm(id, 60);
       site.writeAll({ 'plugins/noter/noter.php': plugin('2.0', 'nix();'), 'plugins/noter/page.css': 'b {}' });
@@ -430,7 +430,7 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       rmSync(join(site.content, 'plugins/big'), { recursive: true });
       site.write('plugins/alpha/visits.log', Buffer.alloc(11 * 1_048_576));
       const { id, left_out } = await guard.snapshot('plugin', 'alpha/alpha.php');
-      expect(left_out).toEqual({ files: 1, bytes: 11 * 1_048_576, largest: ['visits.log'] });
+      expect(left_out).toEqual({ files: 1, bytes: 11 * 1_048_576, long: 0, largest: ['visits.log'] });
       rmSync(join(site.content, 'plugins/alpha/visits.log'));
       await guard.drop(id);
     });
