@@ -27,9 +27,11 @@ const TURN_OF_LINE =
 const TURN = /\b(?:human|assistant)[ *_]*:/gi;
 /** A turn that remains after all passes: without its colon it is none. */
 const TURN_LEFT = /\b(human|assistant)[ *_:]*:|^(\W*(?:system|user))[ *_:]*:/gi;
+const ROLES = 'system|user|assistant|human|developer|tool|function|model|bos|eos|start_of_\\w+|end_of_\\w+';
 /** The beginning of a role tag, also of one that is never closed. */
-const ROLE =
-  /<(?=[\s/<]{0,40}(?:system|user|assistant|human|developer|tool|function|model|bos|eos|start_of_\w+|end_of_\w+)\b)/gi;
+const ROLE = new RegExp(`<(?=[\\s/<]{0,40}(?:${ROLES})\\b)`, 'gi');
+/** Where there is one, whatever stands before it. */
+const ANY_ROLE = new RegExp(`<[\\s/]{0,40}(?:${ROLES})\\b`);
 /** Whatever looks like the quotes around the words of a site, and with them would seem to end. */
 const QUOTES =
   /["\u201c-\u201f«»\u2033\u2034\u2036\u2037\u2057\u02ba\u02dd\u02ee\u02f5\u02f6\u05f2\u05f4\u1cd3\u275d\u275e\u2760\u301d-\u301f\u3003\u2e42\u{1f676}-\u{1f678}]/gu;
@@ -113,7 +115,7 @@ function harmless(value: unknown, max: number): string {
 const MARKS = new RegExp(
   [
     /<\||\|>|<<\s{0,20}\/?\s{0,20}sys|<\s{0,20}\/?\s{0,20}s>/,
-    ROLE,
+    ANY_ROLE,
     /\[\s{0,20}\/?\s{0,20}(?:inst|sys|system|user|assistant|human|system_prompt|available_tools|tool_calls|tool_results)\s{0,20}\]/,
     /!\[|\]\(|\]\[|<https?:/,
     /```/,

@@ -1,6 +1,7 @@
 /** Resolves the sites that a caller names: in one round trip, without duplicates, with access checked. */
 
 import type { siteError } from '../../../schemas/common.js';
+import { cut } from '../../../schemas/text.js';
 import type { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import { groupBy } from '../../runtime/group-by.js';
@@ -22,6 +23,8 @@ export interface Selection {
 }
 
 const DIGITS = /^\d{1,15}$/;
+/** Characters of a name of a site that are repeated where there is none of that name. */
+const LONGEST_SHOWN = 2_000;
 
 type Parsed = { id: number } | { exact: string | null; url_key: string } | null;
 
@@ -77,7 +80,8 @@ export async function resolveSites(
     if (outcome === undefined) return;
     if (outcome instanceof Refusal) {
       const { code, message, data } = outcome;
-      selection.errors.push({ identifier: ref, site_id: data.site_id ?? null, code, message });
+      const identifier = typeof ref === 'string' ? cut(ref, LONGEST_SHOWN) : ref;
+      selection.errors.push({ identifier, site_id: data.site_id ?? null, code, message });
     } else if (!selection.identifiers.has(outcome.id)) {
       selection.identifiers.set(outcome.id, ref);
       selection.sites.push(outcome);
