@@ -87,6 +87,7 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: Tu
   const failures: unknown[] = [];
   const goesOn = () => !failures.length && !ctx.signal.aborted && (isPaced || clock.elapsed() < turnEnds);
   const under = new Set<Promise<void>>();
+  let isLast = false;
   let onlyWaits = false;
   let wake = () => {};
   let watch = () => {};
@@ -98,7 +99,8 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: Tu
   const watchSites = () => {
     watch();
     const after = handler.waitsAfterMs === undefined ? WAITS_AFTER_MS : handler.waitsAfterMs;
-    if (after === null) return;
+    // Of nobody's concern: no other job, and no chunk of this one, may begin meanwhile.
+    if (after === null || (waits === undefined && (isLast || !isPaced))) return;
     setWaits(false);
     watch = under.size === 0 ? () => {} : clock.after(after, () => setWaits(true));
   };
@@ -134,12 +136,14 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: Tu
       const entries = await store.jobs.startChunk(job, last);
       if (entries.length === 0) break;
       last = entries.at(-1)?.position ?? last;
+      isLast = entries.length < job.chunk;
       const sites = await loadSites(
         ctx,
         entries.map((entry) => entry.site_id),
       );
       for (const entry of entries) begin(entry, sites.get(entry.site_id));
       watchSites();
+      if (isLast) break;
       await waitWhile(() => under.size >= atOnce || (isPaced && under.size > 0 && !onlyWaits));
       if (!isPaced) continue;
       await pause();
