@@ -94,6 +94,20 @@ it('of every operation: what its plan names reaches the question', async () => {
   expect([...changing.keys()].filter((name) => !seen.has(name)).sort()).toEqual(NEVER_ASKED);
 });
 
+it('of two records of one name the question tells which', async () => {
+  const cost = { name: 'Hosting', price: '12.50', renewal_type: 'yearly' };
+  const [own, real] = [await app.app.call('add-cost', cost, SHELL), await app.app.call('add-cost', cost, SHELL)];
+  const [first, second] = [own, real].map(({ id }) => id);
+  for (const [id, other] of [
+    [first, second],
+    [second, first],
+  ]) {
+    const { question } = await ask('delete-cost', { cost_id: id, confirm: true });
+    expect(question).toMatch(new RegExp(`the cost Hosting.*\\bid: ${id}\\.`));
+    expect(question).not.toMatch(new RegExp(`\\b${other}\\b`));
+  }
+});
+
 describe('an undo is asked', () => {
   /** A moment after all that was done before. */
   const since = async () => {
@@ -166,7 +180,7 @@ describe('nothing is asked', () => {
   }
 
   it('about a plan that does not fit the question of the operation itself: it has no other words', async () => {
-    expect(await questionFor(plan)).toMatch(/^Delete the tag Shop\? 2 sites lose it\. Your answer/);
+    expect(await questionFor(plan)).toMatch(/^Delete the tag Shop\? 2 sites lose it\. tag id: 1\. Your answer/);
     const { tag_name: _, ...other } = plan;
     expect(await questionFor(other)).toBeUndefined();
     expect(await questionFor({ characters: 70_000, begins: '{"tag_id":1' })).toBeUndefined();
@@ -179,7 +193,7 @@ describe('nothing is asked', () => {
   it('but what the question leaves out is added, and nothing passes for it that only looks alike', async () => {
     const site = { id: 1, name: 'Delete', url: 'https://shop.example/' };
     expect(await questionFor({ ...plan, tag_name: 'shop.example.org' }, [site])).toContain(
-      'named sites: id 1 · Delete · https://shop.example/. Your answer',
+      'named sites: id 1 · Delete · https://shop.example/. tag id: 1. Your answer',
     );
     expect(await questionFor({ ...plan, tag_name: 'shop.example' }, [{ ...site, name: '' }])).not.toContain('named');
   });

@@ -7,7 +7,7 @@ interface PlanLine {
   /** Of the member; '' = a sentence of ours. */
   name: string;
   said: string;
-  /** The texts in it: names, addresses, versions. */
+  /** What is named in it: names, addresses, versions, the number of a record. */
   texts: string[];
 }
 
@@ -30,7 +30,9 @@ export function planLines(plan: unknown, name = ''): PlanLine[] {
       .filter(([, value]) => name !== COUNTS || value !== 0)
       .flatMap(([member, value]) => planLines(value, member));
   if (name === 'summary') return [{ name: '', said: String(plan), texts: [] }];
-  return [{ name: words, said: saidOf(plan), texts: textsIn(plan) }];
+  // A number names a record: others may be called as it is.
+  const texts = /^(?:\w+_)?id$/.test(name) ? [String(plan)] : textsIn(plan);
+  return [{ name: words, said: saidOf(plan), texts }];
 }
 
 /** The lines in one text, those of a list behind its name. */
