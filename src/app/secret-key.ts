@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../runtime/config/types.js';
 import { ServiceError } from '../runtime/errors.js';
+import { realPath } from '../runtime/real-path.js';
 import type { Db } from '../store/driver/db.js';
 import { createInstance } from '../store/settings/instance.js';
 import { type SealedReport, strangeVault } from '../store/vault/sealed.js';
@@ -14,10 +15,10 @@ type KeyConfig = Pick<Config, 'db' | 'secret_key' | 'secret_key_file'>;
 
 /**
  * A second file next to the key file while keys are being changed: both open secrets, so an interrupted change loses
- * nothing.
+ * nothing. Next to the file itself, which it is to replace: a folder that only has a link to it may not last.
  */
 export function nextKeyFile(file: string): string {
-  return `${file}.next`;
+  return `${realPath(file)}.next`;
 }
 
 /** The existing keys, the sealing one first. Creates none. */

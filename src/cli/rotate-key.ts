@@ -3,12 +3,14 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../app/secret-key.js';
 import type { Config } from '../runtime/config/types.js';
+import { realPath } from '../runtime/real-path.js';
 import type { Db } from '../store/driver/db.js';
 import { createInstance } from '../store/settings/instance.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
 import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import { CommandError } from './command-error.js';
 import { mustExist } from './database.js';
+import { assertReplaceable, reasonOf } from './file-access.js';
 import { servedBy, withDatabase } from './open-database.js';
 import { printJson, say } from './output.js';
 
@@ -105,11 +107,19 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
       );
     }
     const old = oldKey === undefined ? [] : [named(loadKey(oldKey))];
-    return { present: () => [next, ...old], next: () => next, undo: () => undefined, done: () => undefined };
+    return {
+      present: () => [next, ...old],
+      next: () => next,
+      undo: () => undefined,
+      done: () => undefined,
+    };
   }
-  const file = config.secret_key_file;
-  if (file === null) throw new CommandError('Name the key: set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.');
+  if (config.secret_key_file === null)
+    throw new CommandError('Name the key: set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.');
+  const file = realPath(config.secret_key_file);
   const pending = nextKeyFile(file);
+  // Later, everything would be sealed with a key that cannot get its name.
+  if (existsSync(file)) assertReplaceable(file, 'key file', adviceFor(pending));
   // One that was there is of an interrupted run, or of one that goes on: part of the secrets may be sealed with it.
   let made = false;
   return {
@@ -122,11 +132,31 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
     undo: () => (made ? rmSync(pending, { force: true }) : undefined),
     done: ({ id }) => {
       // A file that another run has made since is the only one with its key.
-      if (existsSync(pending) && keyFile(pending).id === id) renameSync(pending, file);
+      if (existsSync(pending) && keyFile(pending).id === id) replace(file, pending, id);
       else if (!existsSync(file) || keyFile(file).id !== id)
         throw new CommandError(
           'Another run is replacing the key at the same time. Both keys are kept: run this again.',
         );
     },
   };
+}
+
+function adviceFor(pending: string): string {
+  const other = ' Or set SITEFLEET_SECRET_KEY to a new key, and give the old one with --old-key-stdin.';
+  return existsSync(pending)
+    ? `${other} Keep ${pending}, too: an earlier run may have encrypted secrets with the key in it.`
+    : other;
+}
+
+function replace(file: string, pending: string, id: string): void {
+  try {
+    renameSync(pending, file);
+  } catch (error) {
+    // Another run was faster.
+    if (!existsSync(pending) && keyFile(file).id === id) return;
+    throw new CommandError(
+      `All secrets are encrypted with the new key ${id}, but ${file} could not be replaced: ${reasonOf(error)}. ` +
+        `Only ${pending} has that key: keep it, and put it in the place of ${file}.`,
+    );
+  }
 }

@@ -9,7 +9,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { assertWritable } from '../../src/cli/file-access.js';
+import { assertReplaceable, assertWritable } from '../../src/cli/file-access.js';
 import { localActor } from '../../src/cli/local-actor.js';
 import { serveStdio } from '../../src/surfaces/mcp/stdio.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
@@ -98,6 +98,10 @@ describe('nowhere to write', () => {
     const closed = process.platform === 'linux' ? '/proc/sys' : '/';
     expect(() => assertWritable({ db: `file:${join(closed, 'fleet.db')}`, secret_key_file: null })).toThrow(
       /this user cannot write there|the disk is mounted read-only/,
+    );
+    const fixed = process.platform === 'linux' ? '/proc/sys/kernel/ostype' : '/';
+    expect(() => assertReplaceable(fixed, 'key file')).toThrow(
+      /cannot be replaced: (this user cannot write there|the disk is mounted read-only)\. Nothing was changed/,
     );
   });
 });

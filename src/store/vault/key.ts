@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
+import { realPath } from '../../runtime/real-path.js';
 import { hasCode } from '../driver/sqlite-errors.js';
 
 export class VaultError extends Error {
@@ -42,7 +43,7 @@ export function loadKey(text: string): Buffer {
  * @throws VaultError `bad_key` when the file holds no key; errors of the file system as they are
  */
 export function keyFile(path: string): VaultKey & { created: boolean; exposed: boolean } {
-  const file = resolve(path);
+  const file = realPath(path);
   const created = createKeyFile(file);
   let key: Buffer;
   try {
