@@ -19,6 +19,7 @@ import { systemClock } from '../runtime/clock.js';
 import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
 import { fileUrl } from '../runtime/file-url.js';
+import { realPath } from '../runtime/real-path.js';
 import { keepRevoked, type Logins, loginsOf, type RevokedLogins } from '../store/access/revoked-logins.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
 import { endGivenApprovals } from '../store/approvals/approvals.js';
@@ -30,6 +31,7 @@ import { type StoppedWork, stopWork } from '../store/jobs/restored-work.js';
 import { keepCautious, type Policies, policiesOf, type RestoredPolicies } from '../store/policies/restored-policies.js';
 import { migrations } from '../store/schema/index.js';
 import { CommandError } from './command-error.js';
+import { assertReplaceable } from './file-access.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { servedBy, withReader } from './open-database.js';
 import { type JsonFlag, printJson, say } from './output.js';
@@ -43,24 +45,27 @@ const NAMED = 20;
  * the old file.
  */
 export async function restore(config: Config, backup: string, options: JsonFlag & { force?: boolean }): Promise<void> {
-  const target = databaseFile(config.db);
-  if (target === null) {
+  const named = databaseFile(config.db);
+  if (named === null) {
     throw new CommandError('Only a database file can be restored here; a server has its own way.');
   }
+  // The file itself: a link to it must go on to lead there, and its log lies next to it.
+  const target = realPath(named);
   const source = resolve(backup);
   if (!existsSync(source)) throw new CommandError(`There is no backup at ${source}.`);
   if (!statSync(source).isFile()) throw new CommandError(`${source} is not a file.`);
-  if (source === resolve(target)) throw new CommandError('The backup is the database itself.');
+  if (realPath(source) === target) throw new CommandError('The backup is the database itself.');
   if (options.force !== true) await refuseWhileServed(config, target);
 
+  const replaces = existsSync(target);
+  if (replaces) assertReplaceable(target, 'database');
   const fresh = `${target}.restoring`;
   for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
-  const replaces = existsSync(target);
   // Nothing is known of one that cannot be read.
   const last = replaces ? await withReader(config, lastOf).catch(() => null) : null;
   let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
-    prepared = await prepare(config, source, fresh, last);
+    prepared = await prepare(config, realPath(source), fresh, last);
     // One may have started meanwhile: what it stored would be in the file that is set aside.
     if (options.force !== true) await refuseWhileServed(config, target);
   } catch (error) {
@@ -72,11 +77,11 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
   renameSync(fresh, target);
   if (options.json === true)
     printJson({
-      ...{ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets },
+      ...{ file: resolve(named), kept, schema: report.schema.step, secrets: report.secrets },
       ...{ logins, ended_approvals, stopped, policies },
     });
   else {
-    say(`Restored ${resolve(target)} from ${source}.`);
+    say(`Restored ${resolve(named)} from ${source}.`);
     if (kept !== null) say(`The previous database is kept as ${kept}.`);
     if (logins !== null) sayRevoked(logins);
     else if (replaces)
