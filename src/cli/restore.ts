@@ -32,6 +32,7 @@ import { keepCautious, type Policies, policiesOf, type RestoredPolicies } from '
 import { migrations } from '../store/schema/index.js';
 import { CommandError } from './command-error.js';
 import { assertReplaceable } from './file-access.js';
+import { handOver } from './hand-over.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { servedBy, withReader } from './open-database.js';
 import { type JsonFlag, printJson, say } from './output.js';
@@ -64,8 +65,10 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
   // Nothing is known of one that cannot be read.
   const last = replaces ? await withReader(config, lastOf).catch(() => null) : null;
   let prepared: Awaited<ReturnType<typeof prepare>>;
+  let leftToDo: string | null;
   try {
     prepared = await prepare(config, realPath(source), fresh, last);
+    leftToDo = handOver(fresh, target);
     // One may have started meanwhile: what it stored would be in the file that is set aside.
     if (options.force !== true) await refuseWhileServed(config, target);
   } catch (error) {
@@ -94,6 +97,7 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
         `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
       );
   }
+  if (leftToDo !== null) say(leftToDo);
 }
 
 function sayStopped({ jobs, rollouts }: StoppedWork): void {

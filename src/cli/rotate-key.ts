@@ -11,6 +11,7 @@ import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../sto
 import { CommandError } from './command-error.js';
 import { mustExist } from './database.js';
 import { assertReplaceable, reasonOf } from './file-access.js';
+import { handOver } from './hand-over.js';
 import { servedBy, withDatabase } from './open-database.js';
 import { printJson, say } from './output.js';
 
@@ -60,6 +61,7 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
     if (forgotten > 0) say(`Removed ${forgotten} records that no key can decrypt. Their sites must be added again.`);
     say(`Encrypted ${resealed} records with the new key ${next.id}. Back up the key separately from the database.`);
   }
+  if (keys.leftToDo !== null) say(keys.leftToDo);
 }
 
 async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void> {
@@ -96,6 +98,8 @@ interface Keys {
   undo(): void;
   /** Replaces the old key with the new one, unless another run has done so. */
   done(next: VaultKey): void;
+  /** What a person has to do so that the service can read the new key file. */
+  readonly leftToDo: string | null;
 }
 
 function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
@@ -112,6 +116,7 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
       next: () => next,
       undo: () => undefined,
       done: () => undefined,
+      leftToDo: null,
     };
   }
   if (config.secret_key_file === null)
@@ -122,11 +127,14 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
   if (existsSync(file)) assertReplaceable(file, 'key file', adviceFor(pending));
   // One that was there is of an interrupted run, or of one that goes on: part of the secrets may be sealed with it.
   let made = false;
+  let leftToDo: string | null = null;
   return {
     present: () => presentKeys(config),
     next: () => {
       const key = keyFile(pending);
       made = key.created;
+      // Now: a service that starts before the command ends reads both.
+      leftToDo = handOver(pending, file);
       return key;
     },
     undo: () => (made ? rmSync(pending, { force: true }) : undefined),
@@ -137,6 +145,9 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
         throw new CommandError(
           'Another run is replacing the key at the same time. Both keys are kept: run this again.',
         );
+    },
+    get leftToDo() {
+      return leftToDo;
     },
   };
 }

@@ -1,6 +1,16 @@
-/** Restoring a database whose file is a link or is mounted. */
+/** Restoring a database whose file is a link, is mounted, or belongs to another user. */
 
-import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { backupTo } from '../../src/cli/database.js';
@@ -9,6 +19,7 @@ import type { Config } from '../../src/runtime/config/types.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { tempFolder } from '../support/cleanup.js';
 import { testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { commands } from '../support/processes/commands.js';
 
 const KEY = 'a'.repeat(64);
@@ -62,4 +73,32 @@ it('refuses a database file that is mounted, and changes nothing', async () => {
   expect([code, err]).toEqual([1, expect.stringContaining('it is mounted as a single file. Nothing was changed.')]);
   expect(existsSync(`${file}.restoring`)).toBe(false);
   expect(await settingsIn(file)).toHaveLength(1);
+});
+
+it.skipIf(process.platform === 'win32')(
+  'the group may do with the new file what it could with the old one',
+  async () => {
+    const folder = tempFolder('restore');
+    const [file, backup] = [join(folder, 'fleet.db'), join(folder, 'backup.db')];
+    const config = await changed(file, backup);
+    chmodSync(file, 0o664);
+    await restore(config, backup, {});
+    expect(statSync(file).mode & 0o777).toBe(0o660);
+  },
+);
+
+it('the new file belongs to the owner of the old one, or of the folder', needs('root'), async () => {
+  const folder = tempFolder('restore');
+  const [file, backup, other] = [join(folder, 'fleet.db'), join(folder, 'backup.db'), join(folder, 'other')];
+  const config = await changed(file, backup);
+  chownSync(file, 12_345, 12_346);
+  await restore(config, backup, {});
+  expect(await settingsIn(file)).toEqual([]);
+  expect(statSync(file)).toMatchObject({ uid: 12_345, gid: 12_346 });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  mkdirSync(other);
+  chownSync(other, 12_347, 12_348);
+  await restore({ ...config, db: `file:${join(other, 'fleet.db')}` }, backup, {});
+  expect(statSync(join(other, 'fleet.db'))).toMatchObject({ uid: 12_347, gid: 12_348 });
 });

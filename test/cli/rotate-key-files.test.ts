@@ -1,7 +1,19 @@
-/** Changing the secret key where its file is a link, is mounted or cannot be replaced. */
+/** Changing the secret key where its file is a link, is mounted, cannot be replaced, or belongs to another user. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nextKeyFile, presentKeys } from '../../src/app/secret-key.js';
@@ -129,4 +141,31 @@ it('says which file has the new key if the last step fails', async () => {
   expect(err).toContain(`All secrets are encrypted with the new key ${id}, but ${file} could not be replaced`);
   expect(err).toContain(`Only ${next} has that key: keep it, and put it in the place of ${file}.`);
   expect(await secrets(next)).toMatchObject({ unreadable: 0, keys: [{ id }] });
+});
+
+it.skipIf(process.platform === 'win32')('the group may read the new file as it could the old one', async () => {
+  const config = await used();
+  chmodSync(file, 0o644);
+  await rotateKey(config, {});
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+});
+
+it('the new file belongs to the owner of the old one, or of the folder', needs('root'), async () => {
+  const config = await used();
+  const old = readFileSync(file, 'utf8');
+  chownSync(file, 12_345, 12_346);
+  await rotateKey(config, {});
+  expect(readFileSync(file, 'utf8')).not.toBe(old);
+  expect(statSync(file)).toMatchObject({ uid: 12_345, gid: 12_346 });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  // As in a container without that right.
+  const { code, err } = await programs.run(failing('fchownSync', '', 'EPERM'), ['rotate-key']);
+  expect([code, err]).toEqual([0, expect.stringContaining(`As root: chown 12345:12346 ${file}`)]);
+
+  // The key is lost.
+  chownSync(folder, 12_347, 12_348);
+  renameSync(file, `${file}.lost`);
+  await rotateKey(config, { lostKey: true });
+  expect(statSync(file)).toMatchObject({ uid: 12_347, gid: 12_348 });
 });

