@@ -47,19 +47,24 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
     try {
       // First: a process that nobody knows of, or that starts just now, can seal nothing with the old key any more.
       await instance.noteSecretKey(next.id);
-      return { next, forgotten, resealed: await reseal(db, vault) };
+      const old = [...known.map(({ id }) => id), used].filter((id) => id !== null && id !== next.id);
+      return { next, forgotten, old: [...new Set(old)], resealed: await reseal(db, vault) };
     } catch (error) {
       // Without the note the new key is of no use; with it, it must be kept.
       if (!(await inUse(db, next))) await instance.noteSecretKey(used).then(keys.undo, () => undefined);
       throw error;
     }
   });
-  const { next, forgotten, resealed } = done;
+  const { next, forgotten, old, resealed } = done;
   keys.done(next);
-  if (options.json === true) printJson({ key_id: next.id, resealed, forgotten });
+  if (options.json === true) printJson({ key_id: next.id, old_key_ids: old, resealed, forgotten });
   else {
     if (forgotten > 0) say(`Removed ${forgotten} records that no key can decrypt. Their sites must be added again.`);
     say(`Encrypted ${resealed} records with the new key ${next.id}. Back up the key separately from the database.`);
+    if (old.length > 0)
+      say(
+        `Backups made before need the old key ${old.join(', ')}, which is no longer kept here. Make one now: "sitefleet backup".`,
+      );
   }
   if (keys.leftToDo !== null) say(keys.leftToDo);
 }

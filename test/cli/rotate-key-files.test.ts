@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nextKeyFile, presentKeys } from '../../src/app/secret-key.js';
+import { backupTo } from '../../src/cli/database.js';
 import { rotateKey } from '../../src/cli/rotate-key.js';
 import type { Config } from '../../src/runtime/config/types.js';
 import { realPath } from '../../src/runtime/real-path.js';
@@ -141,6 +142,23 @@ it('says which file has the new key if the last step fails', async () => {
   expect(err).toContain(`All secrets are encrypted with the new key ${id}, but ${file} could not be replaced`);
   expect(err).toContain(`Only ${next} has that key: keep it, and put it in the place of ${file}.`);
   expect(await secrets(next)).toMatchObject({ unreadable: 0, keys: [{ id }] });
+});
+
+it('says that backups made before need the old key', async () => {
+  const config = await used();
+  const old = keyFile(file).id;
+  const backup = join(folder, 'backup.db');
+  await backupTo(config, backup, {});
+  const said = await programs.run(environment(), ['rotate-key']);
+  expect(said.err).toContain(
+    `Backups made before need the old key ${old}, which is no longer kept here. Make one now: "sitefleet backup".`,
+  );
+  const refused = await programs.run(environment(), ['restore', backup]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(`sealed with the secret key ${old}`)]);
+
+  const current = keyFile(file).id;
+  const { out } = await programs.run(environment(), ['rotate-key', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ key_id: keyFile(file).id, old_key_ids: [current] });
 });
 
 it.skipIf(process.platform === 'win32')('the group may read the new file as it could the old one', async () => {
