@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Backup
  * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
- * Version: 1.0.3
+ * Version: 1.0.4
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -17,13 +17,14 @@ if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
 
 /** One object serves one request. */
 class Sitefleet_Backup {
-	const VERSION     = '1.0.3';
+	const VERSION     = '1.0.4';
 	const MAX_BODY    = 1048576;
 	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
 	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
 	const MAX_READ    = 2097152; // Bytes of files, or of rows, in one answer.
 	const SLICE       = 524288; // Bytes of rows in one slice.
-	const MAX_ROW     = 8388608; // Bytes of one row.
+	const MAX_ROW     = 8388608; // Bytes of one row, as JSON. A larger one is left out.
+	const MAX_LEFT    = 20; // Rows that one slice leaves out: each is named.
 	const MAX_TABLES  = 2000;
 	const PIECE       = 131072; // Bytes that are compressed between two rests.
 	const INSERT      = 262144; // Bytes of one INSERT statement, well below any max_allowed_packet.
@@ -384,6 +385,7 @@ class Sitefleet_Backup {
 				$slices[] = array(
 					'range' => $index, 'after' => $from, 'to' => $slice['end'] ? $to : $slice['last'], 'end' => $slice['end'],
 					'rows' => $slice['rows'], 'bytes' => strlen( $text ), 'sha256' => hash( 'sha256', $text ), 'same' => $same,
+					'left_out' => $slice['left_out'],
 				);
 				if ( ! $same ) $data .= $text;
 				$from = $slice['last'];
@@ -393,11 +395,13 @@ class Sitefleet_Backup {
 		return array( 'slices' => $slices ) + $this->packed( $data );
 	}
 
-	/** The rows after one key up to another, up to the size of a slice: one line of JSON each. */
+	/**
+	 * The rows after one key up to another, up to the size of a slice: one line of JSON each. A row that is too large is named instead, as
+	 * anyone who may fill in a form can make one.
+	 */
 	private function slice( mysqli $db, string $table, array $shape, ?array $from, ?array $to ): array {
-		$columns = array();
-		foreach ( $shape['columns'] as $name => $column ) $columns[] = self::read_as( $name, $column );
-		$query = 'SELECT ' . implode( ', ', $columns ) . ' FROM ' . self::name( $table );
+		$most  = self::max_row();
+		$query = 'SELECT ' . self::columns_up_to( $most, $shape['columns'] ) . ' FROM ' . self::name( $table );
 		$limit = 2000;
 		$start = 0;
 		if ( $shape['key'] ) {
@@ -415,25 +419,86 @@ class Sitefleet_Backup {
 		$names  = array_keys( $shape['columns'] );
 		$result = $db->query( $query, MYSQLI_USE_RESULT );
 		Sitefleet_Refusal::when( ! $result instanceof mysqli_result, 'database', 'The database refused: ' . substr( $db->error, 0, 300 ) );
-		list( $text, $rows, $last, $end ) = array( '', 0, $from, true );
+		list( $text, $rows, $last, $end, $left ) = array( '', 0, $from, true, array() );
 		while ( $row = $result->fetch_row() ) {
-			if ( '' !== $text && strlen( $text ) + array_sum( array_map( 'strlen', array_map( 'strval', $row ) ) ) > self::SLICE ) {
+			$large = '1' === (string) array_shift( $row );
+			$bytes = array_sum( array_map( 'strlen', array_map( 'strval', $row ) ) );
+			if ( ( '' !== $text && strlen( $text ) + $bytes > self::SLICE ) || count( $left ) >= self::MAX_LEFT ) {
 				$end = false;
 				break;
 			}
+			if ( $shape['key'] ) $last = array_map( fn( $name ) => bin2hex( (string) $row[ array_search( $name, $names, true ) ] ), $shape['key'] );
+			if ( $large || ( 6 * $bytes > $most && self::json_bytes( $row ) > $most ) ) {
+				$left[] = self::row_name( $shape, $last, $start + $rows + count( $left ) + 1 );
+				continue;
+			}
 			$cells = array_map( fn( $cell ) => null === $cell || preg_match( '//u', $cell ) ? $cell : array( base64_encode( $cell ) ), $row );
 			$line  = json_encode( $cells, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES );
-			Sitefleet_Refusal::when( false === $line || strlen( $line ) > self::MAX_ROW, 'too_large', "A row of $table is larger than " . self::MAX_ROW . ' bytes.' );
-			$text .= "$line\n";
+			Sitefleet_Refusal::when( false === $line, 'failed', "A row of $table cannot be encoded." );
+			// Not held twice: a line may have 8 MB.
+			unset( $row, $cells );
+			$line .= "\n";
+			$text .= $line;
 			++$rows;
-			if ( $shape['key'] ) $last = array_map( fn( $name ) => bin2hex( (string) $row[ array_search( $name, $names, true ) ] ), $shape['key'] );
 		}
 		$failed = $db->error;
 		$result->free();
 		Sitefleet_Refusal::when( '' !== $failed, 'database', 'The database refused: ' . substr( $failed, 0, 300 ) );
-		if ( ! $shape['key'] ) $last = array( bin2hex( (string) ( $start + $rows ) ) );
-		if ( $end && $rows >= $limit && $rows > 0 ) $end = $to && $last === $to;
-		return array( 'text' => $text, 'rows' => $rows, 'last' => $last, 'end' => $end );
+		$read = $rows + count( $left );
+		if ( ! $shape['key'] ) $last = array( bin2hex( (string) ( $start + $read ) ) );
+		if ( $end && $read >= $limit && $read > 0 ) $end = $to && $last === $to;
+		return array( 'text' => $text, 'rows' => $rows, 'last' => $last, 'end' => $end, 'left_out' => $left );
+	}
+
+	/** Bytes of the largest row that is read: each is held several times until it is sent, and PHP may have little memory. */
+	private static function max_row(): int {
+		$limit = (string) ini_get( 'memory_limit' );
+		$bytes = wp_convert_hr_to_bytes( $limit );
+		return $bytes <= 0 ? self::MAX_ROW : (int) min( self::MAX_ROW, max( 65536, ( $bytes - memory_get_usage() ) / 6 ) );
+	}
+
+	/** What is selected: whether a row is larger than that, and its columns; of a larger one without the long ones, which might not fit into memory. */
+	private static function columns_up_to( int $most, array $columns ): string {
+		$long  = array_filter( $columns, fn( $column ) => preg_match( '/^(mediumtext|longtext|mediumblob|longblob|json)/', $column['type'] ) );
+		$sizes = array_map( fn( $name ) => 'IFNULL(OCTET_LENGTH(' . self::name( $name ) . '), 0)', array_map( 'strval', array_keys( $long ) ) );
+		$large = $sizes ? implode( ' + ', $sizes ) . " > $most" : '0';
+		$read  = array( $large );
+		foreach ( $columns as $name => $column ) {
+			$one    = self::read_as( (string) $name, $column );
+			$read[] = isset( $long[ $name ] ) ? "IF($large, NULL, $one)" : $one;
+		}
+		return implode( ', ', $read );
+	}
+
+	/** Bytes of a row as JSON, counted before they are made: a control character takes six. */
+	private static function json_bytes( array $row ): int {
+		$bytes = 1;
+		foreach ( $row as $cell ) {
+			if ( null === $cell ) {
+				$bytes += 5;
+			} elseif ( ! preg_match( '//u', $cell ) ) {
+				$bytes += 5 + 4 * (int) ceil( strlen( $cell ) / 3 );
+			} else {
+				$bytes += 3 + strlen( $cell ) + 3 * ( substr_count( $cell, "\u{2028}" ) + substr_count( $cell, "\u{2029}" ) );
+				foreach ( count_chars( $cell, 1 ) as $byte => $many ) {
+					if ( in_array( $byte, array( 8, 9, 10, 12, 13, 34, 92 ), true ) ) $bytes += $many;
+					elseif ( $byte < 32 ) $bytes += 5 * $many;
+				}
+			}
+		}
+		return $bytes;
+	}
+
+	/** A row for people: its key, or its place. */
+	private static function row_name( array $shape, ?array $key, int $place ): string {
+		if ( ! $shape['key'] ) return "row $place";
+		$names = array();
+		foreach ( $shape['key'] as $index => $column ) {
+			$value   = (string) hex2bin( $key[ $index ] );
+			$value   = strlen( $value ) <= 60 && preg_match( '/^[^\x00-\x1f]*\z/u', $value ) ? $value : '0x' . substr( $key[ $index ], 0, 60 );
+			$names[] = "$column $value";
+		}
+		return implode( ', ', $names );
 	}
 
 	private static function key_of( $values, array $shape ): ?array {
@@ -541,7 +606,7 @@ class Sitefleet_Backup {
 		return array( 'digests' => $done );
 	}
 
-	/** Makes a table beside the live one, or adds rows to it. */
+	/** Makes a table beside the live one, or adds rows to it; of a row that is larger than a request a part. */
 	private function do_load( array $request ): array {
 		$job   = $this->job( $request['job'] ?? null );
 		$names = array_column( $job['tables'], 1, 0 );
@@ -556,11 +621,16 @@ class Sitefleet_Backup {
 		$data   = self::unpacked( $request );
 		$types  = array_values( $shape['columns'] );
 		$insert = 'INSERT INTO ' . self::name( $table ) . ' (' . implode( ', ', array_map( array( self::class, 'name' ), array_keys( $shape['columns'] ) ) ) . ') VALUES ';
+		if ( isset( $request['part'] ) ) {
+			$whole = $this->keep_part( $job, (array) $request['part'], $data );
+			unset( $data );
+			if ( $whole ) $this->insert_large( $db, $insert, $types, self::cells( (string) file_get_contents( $whole ), $types ) );
+			return array( 'table' => $table, 'rows' => $whole ? 1 : 0 );
+		}
 		list( $values, $bytes, $rows ) = array( array(), 0, 0 );
 		$this->run( $db, 'START TRANSACTION' );
 		foreach ( '' === $data ? array() : explode( "\n", rtrim( $data, "\n" ) ) as $line ) {
-			$cells = json_decode( $line, true );
-			Sitefleet_Refusal::when( ! is_array( $cells ) || count( $cells ) !== count( $types ), 'bad_request', 'A row does not fit its table.' );
+			$cells    = self::cells( $line, $types );
 			$row      = '(' . implode( ',', array_map( array( $this, 'literal' ), $cells, $types, array_fill( 0, count( $cells ), $db ) ) ) . ')';
 			$values[] = $row;
 			$bytes   += strlen( $row );
@@ -575,6 +645,52 @@ class Sitefleet_Backup {
 		return array( 'table' => $table, 'rows' => $rows );
 	}
 
+	private static function cells( string $line, array $types ): array {
+		$cells = json_decode( $line, true );
+		Sitefleet_Refusal::when( ! is_array( $cells ) || count( $cells ) !== count( $types ), 'bad_request', 'A row does not fit its table.' );
+		return $cells;
+	}
+
+	/** Keeps a part of a row. Returns the file with the row when that is whole, else null. */
+	private function keep_part( array $job, array $part, string $data ): ?string {
+		list( $offset, $size ) = array_map( 'intval', array_pad( array_values( $part ), 2, -1 ) );
+		$path = $this->folder( $job ) . '/row';
+		clearstatcache( true, $path );
+		$has   = is_file( $path ) ? (int) filesize( $path ) : 0;
+		$until = $offset + strlen( $data );
+		Sitefleet_Refusal::when( $offset < 0 || $offset > $has || $until > $size || $size > self::MAX_ROW + 1, 'bad_request', 'A part does not fit its row.' );
+		$file = @fopen( $path, 'cb' );
+		Sitefleet_Refusal::when( ! $file, 'not_writable', 'A file cannot be written: no permission, or no space.' );
+		// Repeated, a part ends where it ended before; the first one replaces the row before.
+		ftruncate( $file, $offset );
+		fseek( $file, $offset );
+		$written = @fwrite( $file, $data );
+		Sitefleet_Refusal::when( ! fclose( $file ) || strlen( $data ) !== $written, 'no_space', 'There is no space left on the disk.' );
+		return $until === $size ? $path : null;
+	}
+
+	/** Adds one row whose long values are sent to the database in pieces: as text of a statement they would be held several times. */
+	private function insert_large( mysqli $db, string $insert, array $types, array $cells ): void {
+		list( $values, $long ) = array( array(), array() );
+		foreach ( $cells as $index => $cell ) {
+			if ( null === $cell || strlen( is_array( $cell ) ? (string) ( $cell[0] ?? '' ) : (string) $cell ) <= self::PIECE ) {
+				$values[] = $this->literal( $cell, $types[ $index ], $db );
+				continue;
+			}
+			$values[] = self::as_type( '?', $types[ $index ] );
+			$long[]   = self::value( $cell );
+		}
+		$statement = $db->prepare( "$insert(" . implode( ',', $values ) . ')' );
+		Sitefleet_Refusal::when( ! $statement, 'database', 'The database refused: ' . substr( $db->error, 0, 300 ) );
+		$bound = array_fill( 0, count( $long ), null );
+		if ( $long ) $statement->bind_param( str_repeat( 'b', count( $long ) ), ...$bound );
+		foreach ( $long as $index => $value ) {
+			for ( $at = 0; $at < strlen( $value ); $at += self::PIECE ) $statement->send_long_data( $index, substr( $value, $at, self::PIECE ) );
+		}
+		Sitefleet_Refusal::when( ! $statement->execute(), 'database', 'The database refused: ' . substr( $statement->error, 0, 300 ) );
+		$statement->close();
+	}
+
 	/** The statement that makes a table under another name. Constraints get names of their own: these are unique in a database. */
 	private static function create_as( string $create, string $table, array $names ): string {
 		$changed = preg_replace( '/^CREATE TABLE `(?:[^`]|``)+`/', 'CREATE TABLE ' . self::name( $table ), $create, 1, $count );
@@ -586,10 +702,18 @@ class Sitefleet_Backup {
 	/** A stored value as SQL. */
 	private function literal( $cell, array $column, mysqli $db ): string {
 		if ( null === $cell ) return 'NULL';
-		$value = is_array( $cell ) ? (string) base64_decode( (string) ( $cell[0] ?? '' ) ) : (string) $cell;
+		$value = self::value( $cell );
 		if ( 0 === strpos( $column['type'], 'bit' ) ) return (string) ( preg_match( '/^\d+\z/', $value ) ? $value : 0 );
-		$text = "'" . $db->real_escape_string( $value ) . "'";
-		// Of bytes these types would read their own, binary form, and store NULL where they are not of its length.
+		return self::as_type( "'" . $db->real_escape_string( $value ) . "'", $column );
+	}
+
+	/** The bytes of a cell that is not NULL. */
+	private static function value( $cell ): string {
+		return is_array( $cell ) ? (string) base64_decode( (string) ( $cell[0] ?? '' ) ) : (string) $cell;
+	}
+
+	/** Of bytes some types would read their own, binary form, and store NULL where they are not of its length. */
+	private static function as_type( string $text, array $column ): string {
 		return preg_match( '/^(json|uuid|inet[46])\z/', $column['type'] ) ? "CONVERT($text USING utf8mb4)" : $text;
 	}
 

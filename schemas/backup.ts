@@ -58,6 +58,7 @@ const figures = () => ({
   consistency: consistency(),
   changed_count: counted().describe('Files that kept changing while they were read.'),
   left_out_count: counted(),
+  rows_left_out: counted().describe('Of these, rows of tables: each is larger than can be read.'),
 });
 
 /** `could_not_verify` says nothing about the backup, and never counts as proven. */
@@ -176,6 +177,7 @@ export const verifyResult = once(() =>
     files_read: counted(),
     files: counted(),
     tables_read: counted(),
+    rows_left_out: counted().describe('Too large to be read from the site: they are not in the backup.'),
     bytes_read: z.number(),
     problems: z.array(z.object({ what: z.string(), problem: z.string() })),
     problems_count: counted(),

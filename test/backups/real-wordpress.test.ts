@@ -222,12 +222,80 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     const [last] = (await app.call('back-up-site', one)).backups as Answer[];
     const { left_out } = await app.call('get-backup', { backup_id: last?.backup_id });
     expect(left_out).toContainEqual({ path: 'wp-content/uploads/locked.txt', why: 'unreadable' });
-    site.write('uploads/beside.txt', 'new\n');
+    // Of another length: times are whole seconds, and this is the same one.
+    site.write('uploads/beside.txt', 'newer\n');
     const done = await restore({ what: 'files', name: 'wp-content/uploads/*' }, last?.backup_id);
     expect(done).toMatchObject({ outcome: 'restored', files_replaced: 1, files_removed: 0 });
     expect(existsSync(locked)).toBe(true);
     rmSync(locked);
     rmSync(join(site.content, 'uploads/beside.txt'));
+  });
+
+  it('brings rows back that are larger than a request', async () => {
+    const digests = (text: string, from: string) => `SELECT GROUP_CONCAT(${text} SEPARATOR '') FROM seq_1_to_${from}`;
+    sql(`SET SESSION group_concat_max_len = 100000000;
+      CREATE TABLE wp_entries (id INT PRIMARY KEY, text LONGTEXT, data LONGBLOB, facts JSON, flag BIT(3)) DEFAULT CHARSET=utf8mb4;
+      INSERT INTO wp_entries VALUES (1, 'first', NULL, NULL, 1), (2, (${digests('TO_BASE64(UNHEX(SHA2(seq, 512)))', '15000')}), '', '{"a": 1}', 2),
+        (3, '🦊', (${digests('UNHEX(SHA2(seq, 512))', '50000')}), NULL, 3), (4, REPEAT('"', 3500000), x'00FF', NULL, 4),
+        (5, '?', NULL, (SELECT CONCAT('["', GROUP_CONCAT(SHA2(seq, 512) SEPARATOR ''), '"]') FROM seq_1_to_20000), NULL), (6, 'last', NULL, NULL, 5);`);
+    try {
+      const before = dump().wp_entries;
+      const [last] = (await app.call('back-up-site', one)).backups as Answer[];
+      expect(last).toMatchObject({ rows_left_out: 0 });
+      sql('TRUNCATE wp_entries');
+      const named = { what: 'table', name: 'wp_entries' };
+      expect(await restore(named, last?.backup_id)).toMatchObject({ outcome: 'restored' });
+      // Not in one piece: a failure would print all of it.
+      expect(dump().wp_entries === before).toBe(true);
+      sql('DELETE FROM wp_entries WHERE id > 1');
+      expect(await restore({ what: 'site' }, last?.backup_id)).toMatchObject({ outcome: 'restored' });
+      expect(dump().wp_entries === before).toBe(true);
+      expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+    } finally {
+      sql('DROP TABLE IF EXISTS wp_entries');
+    }
+  });
+
+  it('leaves out rows that are too large to be read, names them, and restores all others', async () => {
+    sql(`CREATE TABLE wp_entries (id VARCHAR(20) PRIMARY KEY, text LONGTEXT) DEFAULT CHARSET=utf8mb4;
+      INSERT INTO wp_entries VALUES ('a', 'first'), ('b', REPEAT('"', 4500000)), ('c', REPEAT('x', 9000000)), ('d', REPEAT('x', 8000000)), ('e', REPEAT(CHAR(1), 1500000)), ('f', 'last');
+      CREATE TABLE wp_loose (n INT NULL, text LONGTEXT) DEFAULT CHARSET=utf8mb4;
+      INSERT INTO wp_loose VALUES (1, 'first'), (2, REPEAT('"', 4500000)), (3, 'last');
+      INSERT INTO wp_loose SELECT 4, REPEAT(MD5(seq), 20) FROM seq_1_to_2500;`);
+    try {
+      const [last] = (await app.call('back-up-site', one)).backups as Answer[];
+      const backup_id = last?.backup_id;
+      expect(last).toMatchObject({ rows_left_out: 4 });
+      const { left_out, database } = await app.call('get-backup', { backup_id });
+      expect(left_out.slice(0, 4).map(({ path }: Answer) => path)).toEqual([
+        ...['b', 'c', 'e'].map((id) => `wp_entries: id ${id}`),
+        'wp_loose: row 2',
+      ]);
+      expect(database).toContainEqual({ name: 'wp_entries', rows: 3, consistency: 'instant' });
+      expect(await app.call('verify-backup', { backup_id })).toMatchObject({ sound: true, rows_left_out: 4 });
+      const loose =
+        'SELECT COUNT(*), MD5(GROUP_CONCAT(MD5(CONCAT(n, text)) ORDER BY n, text)) FROM wp_loose WHERE n <> 2';
+      const before = sql(loose);
+      const plan = await restore({ what: 'site', dry_run: true, confirm: false }, backup_id);
+      expect(plan.warnings.join()).toContain('wp_entries: id b; wp_entries: id c; wp_entries: id e; wp_loose: row 2.');
+      for (const name of ['wp_entries', 'wp_loose'])
+        expect(await restore({ what: 'table', name }, backup_id)).toMatchObject({ outcome: 'restored' });
+      expect(sql('SELECT id, LENGTH(text) FROM wp_entries').split(/\s+/)).toEqual([
+        'a',
+        '5',
+        'd',
+        '8000000',
+        'f',
+        '4',
+        '',
+      ]);
+      expect(sql(loose)).toBe(before);
+      expect(sql('SELECT COUNT(*) FROM wp_loose')).toBe('2502\n');
+      expect(await restore({ what: 'site' }, backup_id)).toMatchObject({ outcome: 'restored' });
+      expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+    } finally {
+      sql('DROP TABLE IF EXISTS wp_entries; DROP TABLE IF EXISTS wp_loose');
+    }
   });
 
   it('leaves the tables of another WordPress in the same database alone', async () => {

@@ -16,6 +16,7 @@ const SKEW = 300;
 const NONCE_SECONDS = 900;
 const MAX_ARMED = 3600;
 const LOGIN_SECONDS = 60;
+const MAX_BODY = 1_048_576;
 
 class Refusal extends Error {
   readonly code: string;
@@ -32,6 +33,8 @@ export function answerGuard(site: DemoSite, headers: IncomingHttpHeaders, body: 
   const { guard } = site;
   const key = site.verifyingKey();
   if (guard === null || key === null || !genuine(key, headers, body, check)) return page(404, '<h1>Not here</h1>');
+  // The web server refuses it: WordPress sees nothing of it.
+  if (body.length > (guard.backup?.takes ?? MAX_BODY)) return page(413, '<h1>Too large</h1>');
   const now = Math.floor(site.now() / 1000);
   const nonce = String(headers['x-sitefleet-nonce']);
   const common = { protocol: PROTOCOL, nonce, time: now };

@@ -15,6 +15,7 @@ export const BACKUP_ACTIONS = new Set([
 const PAGE = 500;
 const MAX_READ = 2 * 1024 * 1024;
 const SLICE = 512 * 1024;
+const MAX_ROW = 8 * 1024 * 1024;
 
 /** Puts a file onto the site, in place of one of that name. */
 export function putFile(state: BackupState, path: string, bytes: Buffer, time: number): void {
@@ -146,14 +147,17 @@ function rows(state: BackupState, ranges: readonly Range[]): Fields {
   const data: Buffer[] = [];
   for (const [range, { table, after, to, sha256 }] of ranges.entries()) {
     if (data.reduce((sum, { length }) => sum + length, 0) + SLICE > MAX_READ) break;
-    const lines = (linesOf(state, table) ?? []).filter((line) => {
+    const all = (linesOf(state, table) ?? []).filter((line) => {
       const key = keyOf(line);
       return (after === null || key > numberOf(after)) && (to === null || key <= numberOf(to));
     });
+    const lines = all.filter((line) => Buffer.byteLength(line) <= MAX_ROW);
+    const left_out = all.filter((line) => !lines.includes(line)).map((line) => `id ${keyOf(line)}`);
     const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     const digest = digestOf(text);
     const same = digest === sha256;
-    slices.push({ range, after, to, end: true, rows: lines.length, bytes: text.length, sha256: digest, same });
+    const facts = { rows: lines.length, bytes: text.length, sha256: digest, same, left_out };
+    slices.push({ range, after, to, end: true, ...facts });
     if (same) continue;
     data.push(text);
     state.sentRows += text.length;
@@ -181,6 +185,7 @@ function stage(state: BackupState, { job, tables: names }: Fields): Fields | und
     entries: [],
     written: new Map(),
     loaded: new Map(),
+    row: Buffer.alloc(0),
     before: null,
   };
   return restoring(state);
@@ -197,13 +202,8 @@ function onRestore(state: BackupState, restore: Restore, action: string, asked: 
       return { planned: restore.entries.length };
     case 'write':
       return { digests: write(restore, asked) };
-    case 'load': {
-      const name = String(asked.table);
-      const before = asked.create === undefined ? (restore.loaded.get(name) ?? []) : [];
-      restore.loaded.set(name, [...before, ...unpacked(asked).toString().split('\n').filter(Boolean)]);
-      const place = restore.tables.indexOf(name);
-      return { table: `sfr_${restore.id.slice(0, 8)}_n${place}`, rows: 0 };
-    }
+    case 'load':
+      return load(restore, asked);
     case 'swap':
       if (restore.phase === 'staging') swap(state, restore);
       return restoring(state);
@@ -216,6 +216,33 @@ function onRestore(state: BackupState, restore: Restore, action: string, asked: 
       return { finished: true };
     default:
       return undefined;
+  }
+}
+
+/** Undefined: a line is no row, or a part does not follow the one before. */
+function load(restore: Restore, asked: Fields): Fields | undefined {
+  const name = String(asked.table);
+  const table = `sfr_${restore.id.slice(0, 8)}_n${restore.tables.indexOf(name)}`;
+  let bytes = unpacked(asked);
+  if (asked.part !== undefined) {
+    const [offset = 0, size = 0] = asked.part as number[];
+    if (offset > restore.row.length || offset + bytes.length > size || size > MAX_ROW + 1) return undefined;
+    restore.row = Buffer.concat([restore.row.subarray(0, offset), bytes]);
+    if (restore.row.length < size) return { table, rows: 0 };
+    bytes = restore.row;
+  }
+  const lines = bytes.toString().split('\n').filter(Boolean);
+  if (!lines.every(isRow)) return undefined;
+  const before = asked.create === undefined ? (restore.loaded.get(name) ?? []) : [];
+  restore.loaded.set(name, [...before, ...lines]);
+  return { table, rows: lines.length };
+}
+
+function isRow(line: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(line));
+  } catch {
+    return false;
   }
 }
 

@@ -64,6 +64,8 @@ export interface Restore {
   entries: [string, string][];
   written: Map<number, Buffer>;
   loaded: Map<string, string[]>;
+  /** Of a row that arrives in parts, what is there. */
+  row: Buffer;
   before: { files: Map<string, StoredFile>; tables: Map<string, string[]> } | null;
 }
 
@@ -77,6 +79,8 @@ export interface BackupState {
   /** Bytes that were read from files, and after how many no more can be read. */
   read: number;
   stopsAfter?: number;
+  /** Bytes of the longest request that the web server lets through; undefined = as many as the plugin takes. */
+  takes?: number;
   /** What it answers in place of the truth; undefined = the truth. */
   lies?: (action: string, asked: Record<string, unknown>) => Record<string, unknown> | undefined;
   /** Requests that asked for rests. */

@@ -10,7 +10,7 @@ import type { BackupStorage, Repository } from '../../store/backups/repository/t
 import type { Ctx } from '../context.js';
 import { completeBackup } from './backups.js';
 import { backupError, pathText, repositoryProblem } from './plugin.js';
-import { type BackedUpTable, readFilesPage, readTables, type Snapshot } from './snapshot.js';
+import { type BackedUpTable, leftOutOf, readFilesPage, readTables, type Snapshot } from './snapshot.js';
 import { DUMP_HEAD, DUMP_TAIL, dumpTable } from './sql-dump.js';
 import { isDumpable } from './table-definition.js';
 
@@ -53,11 +53,12 @@ export async function openArchive(
     let size = 0;
     for await (const part of database()) size += part.length;
     const left = tables.filter((table) => !isDumpable(table)).map(({ name }) => name);
+    const rows = tables.flatMap((table) => leftOutOf(table).map((row) => `${table.name}: ${row}`));
     const made = isoTime(snapshot.started_at)?.slice(0, 10) ?? '';
     const { readable, controller } = createTarPacker();
     const add = adder(controller, new Date(snapshot.started_at));
     void (async () => {
-      await add('README.txt', Buffer.from(readme(snapshot, left)));
+      await add('README.txt', Buffer.from(readme(snapshot, left, rows)));
       await addFiles(repository, snapshot, add, signal);
       await add('database.sql', { size, parts: database() });
       controller.finalize();
@@ -137,7 +138,11 @@ function hostOf(url: string): string {
   return host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 100);
 }
 
-function readme({ site, started_at, wordpress, php, database, prefix }: Snapshot, left: readonly string[]): string {
+function readme(
+  { site, started_at, wordpress, php, database, prefix }: Snapshot,
+  left: readonly string[],
+  rows: readonly string[],
+): string {
   return `Backup of ${pathText(site.url, 300)}, made ${isoTime(started_at)}
 WordPress ${pathText(wordpress, 40)}, PHP ${pathText(php, 40)}, database ${pathText(database, 80)}, tables beginning with ${pathText(prefix, 64)}
 
@@ -153,7 +158,7 @@ To restore it by hand, on a machine with PHP, a web server and MariaDB or MySQL:
 4. At another address:                        wp search-replace OLD-ADDRESS NEW-ADDRESS
 
 Not in it: caches, archives of other backup plugins, views, triggers, links, and the plugins of Sitefleet itself.
-${left.length === 0 ? '' : `Not in database.sql, because their definitions are more than a table of one database: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}`;
+${left.length === 0 ? '' : `Not in database.sql, because their definitions are more than a table of one database: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}${rows.length === 0 ? '' : `Rows that were too large to be read, not in database.sql either:\n${rows.map((row) => `  ${pathText(row)}\n`).join('')}`}`;
 }
 
 /** Archives that are open at once in a process: each holds some 10 MB. */

@@ -14,6 +14,7 @@ import { lookAtSite, recordOf, type SiteRecord } from './record.js';
 import {
   type BackedUpFile,
   type BackedUpTable,
+  leftOutOf,
   putFiles,
   putTables,
   readFiles,
@@ -65,6 +66,8 @@ export interface BackupFacts {
   /** What is not part of it: folders and files, and of the database views and triggers. */
   left_out: { path: string; why: string }[];
   left_out_count: number;
+  /** How many of these are rows of tables. Absent in backups from before rows were left out. */
+  rows_left_out?: number;
   /** Every file was read, none taken from the last backup by its size and time. */
   read_all: boolean;
   wordpress: string;
@@ -83,8 +86,12 @@ export function figuresOf({
   consistency,
   changed_count,
   left_out_count,
+  rows_left_out = 0,
 }: BackupFacts) {
-  return { files, file_bytes, tables, rows, sent_bytes, added_bytes, consistency, changed_count, left_out_count };
+  return {
+    ...{ files, file_bytes, tables, rows, sent_bytes, added_bytes, consistency, changed_count },
+    ...{ left_out_count, rows_left_out },
+  };
 }
 
 interface Progress {
@@ -193,7 +200,11 @@ class BackupWork {
       unreadable.push({ path, why: 'unreadable' }),
     );
     const others = listed.others.map(({ kind, name }) => ({ path: name, why: kind }));
-    const left_out = [...listing.left_out, ...unreadable, ...others];
+    const rows = tables.tables.flatMap((table) =>
+      leftOutOf(table).map((row) => ({ path: `${table.name}: ${row}`, why: 'too_large' })),
+    );
+    // Rows first: of a long list only the beginning is kept, and names of files can be made up to fill it.
+    const left_out = [...rows, ...listing.left_out, ...unreadable, ...others];
     const snapshot = await this.#store(files.all, listed);
     const recorded = recordOf(began, await lookAtSite(this.#ctx, this.#target, this.#plugin, turn));
     await this.#note();
@@ -209,6 +220,7 @@ class BackupWork {
       changed_count: files.unstable.length,
       left_out: left_out.slice(0, NAMED),
       left_out_count: left_out.length,
+      rows_left_out: rows.length,
       read_all: readAll,
       wordpress: this.#plugin.hello.wordpress,
       recorded,

@@ -80,7 +80,8 @@ export async function readSiteTables(
       : later?.changed === true
         ? 'slices'
         : 'instant';
-    return { name: table.name, engine: table.engine, create: table.create, consistency, slices };
+    const { name, engine, create } = table;
+    return { name, engine, create, consistency, slices, ...(table.ordered ? {} : { unordered: true }) };
   });
   const has = (one: Consistency) => tables.some(({ consistency }) => consistency === one);
   return {
@@ -119,9 +120,10 @@ async function readRanges(
       const range = asked[slice.range];
       if (range === undefined || slice.range < done) throw disordered();
       // Each gets further: otherwise a table would have no end.
-      if (!slice.end && slice.rows < 1) throw disordered();
+      if (!slice.end && slice.rows + slice.left_out.length < 1) throw disordered();
       counters.slices += 1;
-      for (const value of [...(slice.after ?? []), ...(slice.to ?? [])]) counters.characters += value.length;
+      for (const value of [...(slice.after ?? []), ...(slice.to ?? []), ...slice.left_out])
+        counters.characters += value.length;
       if (counters.slices > MAX_SLICES || counters.characters > MAX_CHARACTERS)
         throw new ServiceError('svc_backup_failed', 'The tables of the site are too large.');
       const read = found.get(range.table) ?? { slices: [], requests: new Set(), changed: false };
@@ -135,7 +137,8 @@ async function readRanges(
       } else if (same === null) throw disordered();
       const chunk =
         slice.lines === null ? (same?.chunk ?? null) : slice.lines.length === 0 ? null : await writer.put(slice.lines);
-      read.slices.push({ after: slice.after, to: slice.to, rows: slice.rows, sha256: slice.sha256, chunk });
+      const { after, to, rows, sha256, left_out } = slice;
+      read.slices.push({ after, to, rows, sha256, chunk, ...(left_out.length === 0 ? {} : { left_out }) });
       done = slice.end ? slice.range + 1 : slice.range;
       rest = slice.end ? null : { table: range.table, known: null, after: slice.to, to: range.to };
     }

@@ -12,7 +12,15 @@ import { otherCause } from './other-cause.js';
 import { pathText } from './plugin.js';
 import type { SiteRecord } from './record.js';
 import { siteConstants } from './site-constants.js';
-import { type BackedUpFile, type BackedUpTable, readFilesPage, readTables, rowsOf, type Snapshot } from './snapshot.js';
+import {
+  type BackedUpFile,
+  type BackedUpTable,
+  leftOutOf,
+  readFilesPage,
+  readTables,
+  rowsOf,
+  type Snapshot,
+} from './snapshot.js';
 import { quoted } from './sql-dump.js';
 import { isDumpable } from './table-definition.js';
 
@@ -162,7 +170,7 @@ export class CopyOfBackup {
         cookie: UNCACHED,
       });
     }
-    const expected = tables.map((table) => ({ name: table.name, rows: rowsOf(table) }));
+    const expected = tables.map((table) => ({ name: table.name, rows: rowsOf(table), left_out: leftOutOf(table) }));
     const { compared, different, not_compared, page } = compareCopy(record, prefix, expected, facts);
     const all = [...named(files, (text) => text, 'files'), ...different];
     if (copy.means === 'playground') not_compared.push(IN_PLAYGROUND);

@@ -21,7 +21,7 @@ import { listFiles } from './list-files.js';
 import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText } from './plugin.js';
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
 import { type Sent, sendRestore, sentOf } from './send-restore.js';
-import type { Snapshot } from './snapshot.js';
+import { leftOutOf, type Snapshot } from './snapshot.js';
 
 /** Names in an answer. */
 const NAMED = 30;
@@ -260,6 +260,15 @@ function isEmpty({ entries, tables }: RestorePlan): boolean {
   return entries.length + tables.length === 0;
 }
 
+/** Rows that the restored tables will not have, though the site may have them now. */
+function rowsLost(tables: RestorePlan['tables']): string[] {
+  const rows = tables.flatMap((table) => leftOutOf(table).map((row) => `${table.name}: ${row}`));
+  if (rows.length === 0) return [];
+  const named = rows.slice(0, NAMED).map((row) => pathText(row));
+  const more = rows.length > NAMED ? `, and ${rows.length - NAMED} more` : '';
+  return [`Rows that were too large to be read are not in the backup, and are lost: ${named.join('; ')}${more}.`];
+}
+
 function resultOf(
   { target: { site }, row, snapshot, selection, plugin }: Restore,
   plan: RestorePlan | null,
@@ -290,6 +299,7 @@ function resultOf(
     findings,
     warnings: [
       ...(tables.length > 0 ? ['What was written to these tables since the backup is lost.'] : []),
+      ...rowsLost(tables),
       ...(snapshot.wordpress !== plugin.hello.wordpress
         ? [
             `WordPress itself is not restored: the backup is of ${pathText(snapshot.wordpress, 40)}, the site has ${pathText(plugin.hello.wordpress, 40)}.`,

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { GuardFailure } from '../../outbound/guard/failure.js';
-import type { PlannedFile, WrittenPart } from '../../outbound/guard/guards.js';
+import type { PlannedFile, RowSlice, TableKey, WrittenPart } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Repository } from '../../store/backups/repository/types.js';
 import { pathText, type SiteBackup } from './plugin.js';
@@ -177,10 +177,36 @@ class Sender {
     let left = table.slices.map(({ after, to, sha256 }) => ({ table: name, after, to, sha256 }));
     while (left.length > 0) {
       const slices = await site.rows(left.slice(0, REQUEST_RANGES), { signal });
-      if (slices.some(({ lines, end }) => lines !== null || !end))
+      if (slices.some(({ lines, end }) => lines !== null || !end)) {
+        if (table.unordered === true && (await this.#hasAllRows(name, table))) return;
         throw damaged(`rows of table ${pathText(table.name, 64)}`);
+      }
       left = left.slice(slices.length);
     }
+  }
+
+  /**
+   * Whether a table without a key has the rows that were sent, in any order. Where a row is missing from its backup, or visitors added some
+   * while it was read, its slices end at other places now: so all of it is read.
+   */
+  async #hasAllRows(name: string, table: BackedUpTable): Promise<boolean> {
+    const { site, signal, repository } = this.#parts;
+    const [sent, there] = [new SumOfRows(), new SumOfRows()];
+    for (const { chunk } of table.slices) if (chunk !== null) sent.add(await repository.read(chunk));
+    for (let after: TableKey = null, ended = false; !ended; ) {
+      const slices = await site.rows([{ table: name, after, to: null }], { signal });
+      for (const { lines, left_out } of slices) {
+        if (left_out.length > 0) return false;
+        there.add(lines ?? Buffer.alloc(0));
+      }
+      // Each has rows, so that this ends; more than were sent are too many.
+      if (there.rows > sent.rows) return false;
+      const last: RowSlice | undefined = slices.at(-1);
+      ended = last?.end !== false;
+      if (!ended && slices.every(({ rows }) => rows < 1)) return false;
+      after = last?.to ?? null;
+    }
+    return there.rows === sent.rows && there.sum === sent.sum;
   }
 
   /** A request that did not arrive is sent again in smaller ones: PHP has seen nothing of it. */
@@ -188,12 +214,33 @@ class Sender {
     const { job, site, signal } = this.#parts;
     let name = '';
     for (const lines of linesOf(bytes, this.#most)) {
+      if (lines.length > this.#most) {
+        name = await this.#largeRow(table, lines);
+        continue;
+      }
       try {
         name = await site.load(job, table, null, lines, { signal });
       } catch (error) {
         if (!isTooLarge(error) || lines.length <= LEAST_BYTES) throw error;
         this.#most = LEAST_BYTES;
         name = await this.#rows(table, lines);
+      }
+    }
+    return name;
+  }
+
+  /** A row that does not fit into one request: part by part. */
+  async #largeRow(table: string, line: Buffer): Promise<string> {
+    const { job, site, signal } = this.#parts;
+    let name = '';
+    for (let offset = 0; offset < line.length; ) {
+      const part = { bytes: line.subarray(offset, offset + this.#most), offset, size: line.length };
+      try {
+        name = await site.loadPart(job, table, part, { signal });
+        offset += part.bytes.length;
+      } catch (error) {
+        if (!isTooLarge(error) || part.bytes.length <= LEAST_BYTES) throw error;
+        this.#most = LEAST_BYTES;
       }
     }
     return name;
@@ -232,6 +279,19 @@ function smaller(group: readonly WrittenPart[], most: number): WrittenPart[][] {
       pieces.push([{ ...part, offset: part.offset + at, bytes: part.bytes.subarray(at, at + most) }]);
     return pieces;
   });
+}
+
+/** Adds up digests of rows: the same for the same rows in another order. */
+class SumOfRows {
+  rows = 0;
+  sum = 0n;
+
+  add(lines: Buffer): void {
+    for (const line of linesOf(lines, 1)) {
+      this.rows += 1;
+      this.sum = BigInt.asUintN(256, this.sum + BigInt(`0x${createHash('sha256').update(line).digest('hex')}`));
+    }
+  }
 }
 
 /** Whole lines of at most so many bytes together, but one line at least. */

@@ -17,6 +17,8 @@ export interface BackedUpSlice {
   rows: number;
   sha256: string;
   chunk: string | null;
+  /** Rows that were too large to be read, by their keys; absent = none. */
+  left_out?: string[];
 }
 
 /**
@@ -28,10 +30,17 @@ export type Consistency = 'instant' | 'slices' | 'best_effort';
 export interface BackedUpTable extends Pick<SiteTable, 'name' | 'engine' | 'create'> {
   consistency: Consistency;
   slices: BackedUpSlice[];
+  /** It has no key: ends of slices are places, which are others once rows are missing. */
+  unordered?: true;
 }
 
 export function rowsOf({ slices }: Pick<BackedUpTable, 'slices'>): number {
   return slices.reduce((rows, slice) => rows + slice.rows, 0);
+}
+
+/** Rows of a table that are not in the backup, by their keys. */
+export function leftOutOf({ slices }: Pick<BackedUpTable, 'slices'>): string[] {
+  return slices.flatMap(({ left_out = [] }) => left_out);
 }
 
 /** The object that is stored as a snapshot. `files` and `tables` are chunks of JSON. */

@@ -7,7 +7,7 @@ import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { completeBackup, SOUND } from './backups.js';
 import { backupError, damageIn, pathText } from './plugin.js';
-import { type BackedUpSlice, readFilesPage, readTables } from './snapshot.js';
+import { type BackedUpSlice, leftOutOf, readFilesPage, readTables } from './snapshot.js';
 
 /** Problems of an answer. */
 const NAMED = 50;
@@ -18,7 +18,7 @@ type Result = z.input<ReturnType<typeof verifyResult>>;
 export async function verifyBackup(ctx: Ctx, id: string, percent: number): Promise<Result> {
   const { row, snapshot, repository } = await completeBackup(ctx, id);
   const problems: Result['problems'] = [];
-  const counts = { files_read: 0, files: 0, tables_read: 0, bytes_read: 0 };
+  const counts = { files_read: 0, files: 0, tables_read: 0, rows_left_out: 0, bytes_read: 0 };
   /** Reads chunks of something that has this digest; a problem is noted. */
   const compare = async (what: string, chunks: readonly string[], sha256: string) => {
     ctx.signal.throwIfAborted();
@@ -44,6 +44,7 @@ export async function verifyBackup(ctx: Ctx, id: string, percent: number): Promi
     for (const table of (await noted('the list of tables', () => readTables(repository, snapshot))) ?? []) {
       for (const slice of table.slices) await compareSlice(slice, pathText(table.name, 64));
       counts.tables_read += 1;
+      counts.rows_left_out += leftOutOf(table).length;
     }
     for (const page of snapshot.files) {
       const files = (await noted('a list of files', () => readFilesPage(repository, page))) ?? [];
