@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BackupState } from '../../src/demo/guard/types.js';
+import { compareCopy } from '../../src/domain/backups/compare-copy.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import { tempFolder } from '../support/cleanup.js';
 
@@ -91,6 +92,12 @@ describe('a row that is too large to be read', () => {
     expect(detail.database).toContainEqual({ name: TABLE, rows: 2, consistency: 'instant' });
     expect((await app.call('list-backups', SITE)).items[0]).toMatchObject({ rows_left_out: 1 });
     expect(await app.call('verify-backup', { backup_id })).toMatchObject({ sound: true, rows_left_out: 1 });
+    const { stream } = await app.service.openArchive({ backup_id, site_id: 1 }, new AbortController().signal);
+    const parts: Uint8Array[] = [];
+    for await (const part of stream) parts.push(part);
+    expect(Buffer.concat(parts).toString('latin1')).toContain(
+      `too large to be read, not in database.sql either:\n  ${TABLE}: id 2`,
+    );
     // Nothing has changed since, and the next one says so, too.
     app.clock.move(3_600_000);
     expect((await app.call('back-up-site', SITE)).backups[0]).toMatchObject({ rows_left_out: 1 });
@@ -107,5 +114,27 @@ describe('a row that is too large to be read', () => {
     }
     const other = await app.call('restore-backup', { backup_id, what: 'table', name: 'wp_posts', dry_run: true });
     expect(other.warnings.join()).not.toContain('too large');
+  });
+
+  it('makes no drill fail, which says what it did not compare', () => {
+    const record = { front: null, posts: 3, users: 1, options: 5, active_plugins: null, php: '8.2.1', unknown: [] };
+    const table = (name: string, rows: number, left_out: string[] = []) => ({ name, rows, left_out });
+    const tables = [
+      table('wp_posts', 2, ['ID 7']),
+      table('wp_users', 1),
+      table(TABLE, 0, ['id 1']),
+      table('wp_options', 5),
+    ];
+    const rows = new Map(tables.map((one) => [one.name, one.rows]));
+    const copy = { rows, options: 5, active_plugins: [], page: null };
+    const found = compareCopy({ ...record, filled: ['wp_posts', TABLE] }, 'wp_', tables, copy);
+    expect(found).toMatchObject({
+      different: [],
+      compared: ['rows of tables', 'users', 'options', 'tables with rows'],
+      not_compared: ['table wp_posts, ID 7: not in the backup', `table ${TABLE}, id 1: not in the backup`],
+    });
+    // Without such a row it is a difference.
+    const whole = compareCopy({ ...record, filled: null }, 'wp_', [table('wp_posts', 2)], copy);
+    expect(whole.different).toEqual(['2 posts, 3 were recorded']);
   });
 });
