@@ -15,7 +15,7 @@ export function handOver(fresh: string, replaced: string): string | null {
   const old = statSync(replaced, { throwIfNoEntry: false });
   const model = old ?? (process.getuid?.() === 0 ? statSync(dirname(replaced)) : undefined);
   if (model === undefined) return null;
-  // Nobody else may read it, whatever the old file allowed.
+  // Other users get no rights to it, even if the old file gave them some.
   const groupRights = old === undefined ? 0 : old.mode & 0o060;
   // By handle: in a folder of another user, the name could by now be a link to any file of the system.
   const handle = openExisting(fresh);

@@ -119,13 +119,19 @@ it('two sick sites', async () => {
   expect(await statesOf(app)).toEqual(['halted']);
 });
 
-it('a job that a person cancelled', async () => {
+/** A rollout whose first site has its turn, and has not begun. */
+async function begun(): Promise<FirstSite> {
   const app = await firstSite(8, SICK, 6);
   await app.weekly(ONE);
   await app.until(1, 1);
   app.clock.move(HOUR);
   await runPolicies(app.ctx({ actor: SYSTEM }));
   await advanceRollouts(app.ctx({ actor: SYSTEM }));
+  return app;
+}
+
+it('a job that a person cancelled', async () => {
+  const app = await begun();
   const { jobs } = app.service.store;
   const job = (await jobs.list(10)).find(({ type }) => type === 'update');
   await app.call('cancel-job', { job_id: job?.id, confirm: true });
@@ -135,12 +141,7 @@ it('a job that a person cancelled', async () => {
 });
 
 it('an update that a person has ignored since it was planned', async () => {
-  const app = await firstSite(8, SICK, 6);
-  await app.weekly(ONE);
-  await app.until(1, 1);
-  app.clock.move(HOUR);
-  await runPolicies(app.ctx({ actor: SYSTEM }));
-  await advanceRollouts(app.ctx({ actor: SYSTEM }));
+  const app = await begun();
   await app.call('ignore-site-plugins', { site_id_or_domain: SICK + 1, action: 'add', slugs: [SHOP, OTHER] });
   await app.hours(60);
   expect(await statesOf(app)).toEqual(['halted']);

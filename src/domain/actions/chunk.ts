@@ -99,7 +99,7 @@ async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow, waits?: Tu
   const watchSites = () => {
     watch();
     const after = handler.waitsAfterMs === undefined ? WAITS_AFTER_MS : handler.waitsAfterMs;
-    // Of nobody's concern: no other job, and no chunk of this one, may begin meanwhile.
+    // Whether it only waits matters to other jobs, and to a next chunk of a job with pauses.
     if (after === null || (waits === undefined && (isLast || !isPaced))) return;
     setWaits(false);
     watch = under.size === 0 ? () => {} : clock.after(after, () => setWaits(true));

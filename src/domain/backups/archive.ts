@@ -10,7 +10,7 @@ import type { BackupStorage, Repository } from '../../store/backups/repository/t
 import type { Ctx } from '../context.js';
 import { completeBackup } from './backups.js';
 import { backupError, pathText, repositoryProblem } from './plugin.js';
-import { type BackedUpTable, leftOutOf, readFilesPage, readTables, type Snapshot } from './snapshot.js';
+import { type BackedUpTable, readFilesPage, readTables, rowsLeftOut, type Snapshot } from './snapshot.js';
 import { DUMP_HEAD, DUMP_TAIL, dumpTable } from './sql-dump.js';
 import { isDumpable } from './table-definition.js';
 
@@ -53,7 +53,7 @@ export async function openArchive(
     let size = 0;
     for await (const part of database()) size += part.length;
     const left = tables.filter((table) => !isDumpable(table)).map(({ name }) => name);
-    const rows = tables.flatMap((table) => leftOutOf(table).map((row) => `${table.name}: ${row}`));
+    const rows = rowsLeftOut(tables);
     const made = isoTime(snapshot.started_at)?.slice(0, 10) ?? '';
     const { readable, controller } = createTarPacker();
     const add = adder(controller, new Date(snapshot.started_at));

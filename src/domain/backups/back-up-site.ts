@@ -14,12 +14,12 @@ import { lookAtSite, recordOf, type SiteRecord } from './record.js';
 import {
   type BackedUpFile,
   type BackedUpTable,
-  leftOutOf,
   putFiles,
   putTables,
   readFiles,
   readFilesPage,
   readTables,
+  rowsLeftOut,
   type Snapshot,
 } from './snapshot.js';
 
@@ -200,9 +200,7 @@ class BackupWork {
       unreadable.push({ path, why: 'unreadable' }),
     );
     const others = listed.others.map(({ kind, name }) => ({ path: name, why: kind }));
-    const rows = tables.tables.flatMap((table) =>
-      leftOutOf(table).map((row) => ({ path: `${table.name}: ${row}`, why: 'too_large' })),
-    );
+    const rows = rowsLeftOut(tables.tables).map((path) => ({ path, why: 'too_large' }));
     // Rows first: of a long list only the beginning is kept, and names of files can be made up to fill it.
     const left_out = [...rows, ...listing.left_out, ...unreadable, ...others];
     const snapshot = await this.#store(files.all, listed);

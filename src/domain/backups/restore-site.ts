@@ -21,7 +21,7 @@ import { listFiles } from './list-files.js';
 import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText } from './plugin.js';
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
 import { type Sent, sendRestore, sentOf } from './send-restore.js';
-import { leftOutOf, type Snapshot } from './snapshot.js';
+import { rowsLeftOut, type Snapshot } from './snapshot.js';
 
 /** Names in an answer. */
 const NAMED = 30;
@@ -262,7 +262,7 @@ function isEmpty({ entries, tables }: RestorePlan): boolean {
 
 /** Rows that the restored tables will not have, though the site may have them now. */
 function rowsLost(tables: RestorePlan['tables']): string[] {
-  const rows = tables.flatMap((table) => leftOutOf(table).map((row) => `${table.name}: ${row}`));
+  const rows = rowsLeftOut(tables);
   if (rows.length === 0) return [];
   const named = rows.slice(0, NAMED).map((row) => pathText(row));
   const more = rows.length > NAMED ? `, and ${rows.length - NAMED} more` : '';

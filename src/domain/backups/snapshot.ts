@@ -43,6 +43,11 @@ export function leftOutOf({ slices }: Pick<BackedUpTable, 'slices'>): string[] {
   return slices.flatMap(({ left_out = [] }) => left_out);
 }
 
+/** The same of several tables, each with the name of its table. */
+export function rowsLeftOut(tables: readonly Pick<BackedUpTable, 'name' | 'slices'>[]): string[] {
+  return tables.flatMap((table) => leftOutOf(table).map((row) => `${table.name}: ${row}`));
+}
+
 /** The object that is stored as a snapshot. `files` and `tables` are chunks of JSON. */
 export interface Snapshot {
   format: 1;
