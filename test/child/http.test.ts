@@ -290,6 +290,37 @@ describe('what sites do wrong', () => {
     });
   });
 
+  it('some interim answers are passed over, and one of nothing else is ended', async () => {
+    const EARLY = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n';
+    const text = frame(stats);
+    const fine = await listenLocally(
+      createTcpServer((socket) => {
+        const answer = `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+        socket.once('data', () => socket.end(`${EARLY.repeat(20)}${answer}`));
+      }),
+    );
+    expect(await children().stats(at(`${fine.url}/`), request)).toMatchObject({ child_version: '6.1' });
+    let closed = false;
+    const endless = await listenLocally(
+      createTcpServer((socket) => {
+        const more = (): void => {
+          while (!socket.destroyed && socket.write(EARLY.repeat(1_000)));
+        };
+        socket.once('data', more).on('drain', more);
+        socket
+          .on('error', () => undefined)
+          .on('close', () => {
+            closed = true;
+          });
+      }),
+    );
+    await expect(children().stats(at(`${endless.url}/`), request)).rejects.toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('more than 20 interim answers'),
+    });
+    await expect.poll(() => closed).toBe(true);
+  });
+
   it('a gzip bomb is cut at the same limit', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(100_000);

@@ -140,6 +140,28 @@ describe('an HTTP probe', () => {
     expect(cut).toMatchObject({ http_status: 200, truncated: true, body: most });
   });
 
+  it('reads no more than some interim answers', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n';
+    const fine = await tcpServer((socket) =>
+      socket.once('data', () => socket.end(`${early.repeat(20)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi`)),
+    );
+    expect(await look(`http://127.0.0.1:${fine}/`)).toMatchObject({ http_status: 200, body: 'hi', failure: null });
+    const endless = await tcpServer((socket) => {
+      const more = () => {
+        while (!socket.destroyed && socket.write(early.repeat(1_000)));
+      };
+      socket
+        .once('data', more)
+        .on('drain', more)
+        .on('error', () => undefined);
+    });
+    const { failure } = await look(`http://127.0.0.1:${endless}/`, { timeoutMs: 30_000 });
+    expect(failure).toEqual({
+      kind: 'bad_answer',
+      message: `127.0.0.1:${endless} sends interim answers and no real one.`,
+    });
+  });
+
   it('reads the charset a page declares', async () => {
     const port = await httpServer((_, reply) =>
       reply.writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1' }).end(Buffer.from([0x53, 0xfc, 0xdf])),

@@ -169,6 +169,13 @@ describe('the frame', () => {
     );
   });
 
+  it('ends where the next begins: nothing is decoded twice', () => {
+    const twice = (between: string) => Buffer.from(`<mainwp>ImFiZZ${between}Y2Qi</mainwp>`);
+    // Base64 is read without what is none of it, so this opening could be part of a text.
+    expect(readFrame(twice('mainwp'))).toMatch(/^ab.*cd$/s);
+    expect(() => readFrame(twice('<mainwp>'))).toThrow(ChildFailure);
+  });
+
   it('gives back what a site wrapped, with junk around it', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.string(), fc.string(), (json, before, after) => {

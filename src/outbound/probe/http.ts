@@ -3,6 +3,7 @@ import type { SecureContext } from 'node:tls';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Client } from 'undici';
 import { loginHeader } from '../http-login.js';
+import { MOST_INTERIM } from '../interim-answers.js';
 import { MOST_REDIRECTS } from '../redirects.js';
 import { type Dialled, dial } from './dial.js';
 import { failureOf, StepFailure } from './failure.js';
@@ -112,6 +113,7 @@ async function hop(
     connect: (_target, callback) => queueMicrotask(() => callback(null, dialled.socket)),
   });
   const sent = performance.now();
+  let interim = 0;
   try {
     const post = method !== 'HEAD' && method !== 'GET' && method !== 'DELETE' && method !== 'OPTIONS';
     const response = await client.request({
@@ -128,6 +130,10 @@ async function hop(
       // A changing value, so that no cache answers instead of the site (child protocol §7).
       body: post ? `time=${Math.floor(Date.now() / 1000)}` : null,
       signal: probe.signal,
+      onInfo: () => {
+        if (++interim <= MOST_INTERIM) return;
+        dialled.socket.destroy(new StepFailure('bad_answer', `${url.host} sends interim answers and no real one.`));
+      },
       // The probe's own deadline is the shorter one.
       headersTimeout: 0,
       bodyTimeout: 0,

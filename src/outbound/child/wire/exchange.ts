@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { constants, createGunzip, gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../../runtime/clock.js';
+import { MOST_INTERIM } from '../../interim-answers.js';
 import { ChildFailure } from '../failure.js';
 import { networkFailure } from './network-failure.js';
 
@@ -135,6 +136,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Null once it was called. */
   #over: ((status: number) => void) | null;
   readonly #chunks: Buffer[] = [];
+  #interim = 0;
   #pieces = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #cancelDeadline: (() => void) | undefined;
@@ -195,7 +197,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     // undici fills a list that it created at the end of the previous call, which is in the old generation by now: each
     // of these small views would keep the whole chunk it was read from until the next full collection.
     if (Array.isArray(controller.rawHeaders)) controller.rawHeaders.length = 0;
-    if (status < 200) return;
+    if (status < 200) {
+      if (++this.#interim > MOST_INTERIM) this.#fail(tooManyInterim(this.#request));
+      return;
+    }
     this.#status = status;
     this.#headersMs = performance.now() - this.#began;
     this.#location = first(headers.location);
@@ -336,6 +341,17 @@ function tooManyPieces(request: WireRequest, httpStatus: number): ChildFailure {
     advice: 'Check what on the site, or in front of it, sends a few bytes at a time.',
     mayHaveRun: true,
   });
+}
+
+function tooManyInterim(request: WireRequest): ChildFailure {
+  return new ChildFailure(
+    'bad_answer',
+    `${request.url.host} sent more than ${MOST_INTERIM} interim answers and no real one.`,
+    {
+      advice: 'Check what on the site, or in front of it, sends them.',
+      mayHaveRun: true,
+    },
+  );
 }
 
 function undecodable(answer: WireAnswer, what: string): ChildFailure {

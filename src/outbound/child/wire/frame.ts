@@ -13,7 +13,7 @@ const MAX_CONTAINERS = 500_000;
 /**
  * The decoded JSON of a body's frame, `undefined` if there is no frame (child protocol §1.1). Anything may surround it.
  * Of several frames the last readable one counts: the child prints its answer last. Throws `bad_answer` if there are
- * frames, but none can be read.
+ * frames, but none can be read. None reaches past the beginning of the next: what is decoded is one body in all.
  */
 export function readFrame(body: Buffer): unknown {
   let end = body.length;
@@ -21,8 +21,9 @@ export function readFrame(body: Buffer): unknown {
   for (let seen = 0; seen < MAX_FRAMES; seen++) {
     const open = end <= 0 ? -1 : body.lastIndexOf(OPEN, end - 1, 'latin1');
     if (open < 0) break;
-    const close = body.indexOf(CLOSE, open + OPEN.length, 'latin1');
-    const result = close < 0 ? { problem: 'is cut short' } : decode(body.subarray(open + OPEN.length, close));
+    const rest = body.subarray(open + OPEN.length, end);
+    const close = rest.indexOf(CLOSE, 0, 'latin1');
+    const result = close < 0 ? { problem: 'is cut short' } : decode(rest.subarray(0, close));
     if ('value' in result) return result.value;
     problem ??= result.problem;
     end = open;
