@@ -445,6 +445,32 @@ describe('a valid token', () => {
     expect((await list(`Bearer ${await token({ sub: one, jti: 'refreshed' })}`)).status).toBe(200);
   });
 
+  it('no two subjects have one name in the log', async () => {
+    const subjects = [
+      'bob',
+      'bo\u0000b',
+      'bo\ud800b',
+      'bo\ud801b',
+      'b  ob',
+      'b ob',
+      `${'b'.repeat(300)}1`,
+      `${'b'.repeat(300)}2`,
+    ];
+    for (const [at, sub] of subjects.entries()) {
+      const driver = await connect(['2026-07-28', 'http'], {
+        ...mcp.target,
+        authorization: `Bearer ${await token({ sub })}`,
+      });
+      expect(textOf(await driver.call('svc-add-tag-v1', { name: `Named by ${at}` }))).toContain('"name"');
+      await driver.close();
+    }
+    const rows = await mcp.app.db.all<{ actor: string }>(
+      "SELECT DISTINCT actor FROM action_log WHERE name GLOB 'Named by *' OR input GLOB '*Named by *'",
+    );
+    expect(rows.map(({ actor }) => actor)).toHaveLength(subjects.length);
+    expect(rows.map(({ actor }) => actor)).toEqual(expect.arrayContaining([`${ISSUER}#bob`, `${ISSUER}#b ob`]));
+  });
+
   it('two subjects do not share the keys of calls that run once', async () => {
     const add = async (sub: string, name: string) => {
       const authorization = `Bearer ${await token({ sub })}`;

@@ -13,6 +13,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
+import { cleanLine } from '../../../schemas/text.js';
 import type { Right } from '../../runtime/actor.js';
 import type { Clock } from '../../runtime/clock.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -156,12 +157,18 @@ function identityOf(payload: JWTPayload, rules: AccessTokenRules): Identity {
   return { type: 'token', id: null, name: nameOf(`${payload.iss}#${payload.sub}`), rights };
 }
 
-const MAX_NAME = 500;
+/** With the digest it is as long as names in the log. */
+const MAX_NAME = 190;
 
-/** The name identifies the caller, so a long one ends in a digest of the whole. Short ones are never that long. */
+/**
+ * The name identifies the caller, in the log too: a long one, or one with what is not shown there, ends in a digest of
+ * the whole.
+ */
 function nameOf(subject: string): string {
-  if (subject.length <= MAX_NAME) return subject;
-  return `${subject.slice(0, MAX_NAME)}…${createHash('sha256').update(subject).digest('hex')}`;
+  if (subject.length <= MAX_NAME && cleanLine(subject, MAX_NAME) === subject) return subject;
+  // In JSON what is no text by itself, half a pair, is told apart.
+  const digest = createHash('sha256').update(JSON.stringify(subject)).digest('hex');
+  return `${cleanLine(subject, MAX_NAME)}…${digest}`;
 }
 
 /**
