@@ -117,7 +117,7 @@ describe('policies on the page', needs('chromium'), () => {
       },
     });
     const stored = await rest('GET', `/policies/${id}`);
-    const page = await served.open(['read', 'approve']);
+    const page = await served.open(['read', 'write', 'approve']);
     await page.goto(`${served.url}/policies/${id}/edit`);
     await page.getByRole('button', { name: 'Remove Same' }).first().waitFor();
     const preview = page.getByRole('button', { name: 'Show the preview' });
@@ -232,7 +232,9 @@ describe('policies on the page', needs('chromium'), () => {
     const page = await served.open(['read', 'write']);
     await page.setViewportSize(PHONE);
     await page.goto(`${served.url}/policies`);
-    await page.getByText('Only people who can approve changes can create, change or switch them.').waitFor();
+    await page
+      .getByText('Only people who can change sites and approve changes can create, change or switch them.')
+      .waitFor();
     const settings = page.locator('.card', { hasText: 'Automatic updates of the settings' });
     await settings.getByText('Made by the settings; change it there').waitFor();
     await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0);

@@ -90,3 +90,9 @@ export function useMayWrite(): boolean {
   const current = useStore(session);
   return current?.authenticated === true && current.user.right !== 'read';
 }
+
+/** Whether this person sets policies, which change sites. */
+export function useMaySetPolicies(): boolean {
+  const approve = useMayApprove();
+  return useMayWrite() && approve;
+}

@@ -548,7 +548,8 @@ export const en = {
     all: 'Policies',
     one: 'Policy',
     about: 'Updates that are planned on a schedule, and started at once or after your approval.',
-    aboutOther: 'Everyone can read policies. Only people who can approve changes can create, change or switch them.',
+    aboutOther:
+      'Everyone can read policies. Only people who can change sites and approve changes can create, change or switch them.',
     add: 'New policy',
     addAbout: 'You see what it would do before anything is saved.',
     editTitle: (name: string) => `Edit ${name}`,

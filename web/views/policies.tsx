@@ -5,7 +5,7 @@ import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import type { paths } from '../api/schema.js';
-import { useMayApprove } from '../api/session.js';
+import { useMaySetPolicies } from '../api/session.js';
 import { Badge } from '../parts/badge.js';
 import { Button, DeleteButton, LinkButton } from '../parts/button.js';
 import { Confirm } from '../parts/dialog.js';
@@ -29,7 +29,7 @@ export const policyAddress = (id: number) => `/policies/${id}`;
 export function Policies() {
   const [query, change] = useQuery();
   const page = pageOf(query);
-  const may = useMayApprove();
+  const may = useMaySetPolicies();
   const policies = useLoad(
     `policies:${page}`,
     (signal) => answer(api.GET('/policies', { params: { query: { page, per_page: PER_PAGE } }, signal })),
@@ -135,7 +135,7 @@ function Last({ of: { at, state, detail, approval_id, rollout_id } }: { of: NonN
 
 /** What may be done with it: one of the settings is only set there. */
 export function PolicyButtons({ policy }: { policy: Entry }) {
-  const may = useMayApprove();
+  const may = useMaySetPolicies();
   if (policy.source === 'settings')
     return (
       <p class="muted">

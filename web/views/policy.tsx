@@ -3,7 +3,7 @@
 import { useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
-import { useMayApprove } from '../api/session.js';
+import { useMaySetPolicies } from '../api/session.js';
 import { LinkButton } from '../parts/button.js';
 import { CalendarClock, SearchX } from '../parts/icons.js';
 import { Card, Page } from '../parts/page.js';
@@ -27,7 +27,7 @@ function usePolicy() {
 
 export function Policy() {
   const { policy_id, policy } = usePolicy();
-  const may = useMayApprove();
+  const may = useMaySetPolicies();
   const preview = useLoad(policy.data === undefined ? null : `policy:${policy_id}:preview`, (signal) =>
     answer(api.GET('/policies/{policy_id}/preview', { params: { path: { policy_id } }, signal })).then(
       ({ data }) => data,
@@ -77,7 +77,7 @@ function Missing() {
 
 export function EditPolicy() {
   const { policy_id, policy } = usePolicy();
-  const may = useMayApprove();
+  const may = useMaySetPolicies();
   if (policy.error?.status === 404) return <Missing />;
   if (!may || policy.data?.source === 'settings') return <NotYours />;
   return (
@@ -90,7 +90,7 @@ export function EditPolicy() {
 }
 
 export function NewPolicy() {
-  const may = useMayApprove();
+  const may = useMaySetPolicies();
   if (!may) return <NotYours />;
   return (
     <Page title={t.policies.add} about={t.policies.addAbout}>

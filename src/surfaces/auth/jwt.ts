@@ -166,7 +166,7 @@ const MAX_NAME = 190;
  */
 function nameOf(subject: string): string {
   if (subject.length <= MAX_NAME && cleanLine(subject, MAX_NAME) === subject) return subject;
-  // In JSON what is no text by itself, half a pair, is told apart.
+  // JSON tells apart what UTF-8 cannot: halves of pairs.
   const digest = createHash('sha256').update(JSON.stringify(subject)).digest('hex');
   return `${cleanLine(subject, MAX_NAME)}…${digest}`;
 }

@@ -74,7 +74,7 @@ export interface RouteFacts<P extends AnyObject> {
   covers?(params: z.output<P>, ctx: Ctx, kind: ChangeKind): Promise<CoveredSites>;
   /** What is logged of the parameters and shown for approval, where `params` lets pass what only `answer` refuses. */
   recorded?(params: z.output<P>): unknown;
-  /** For a GET that gives out what only those may have who may also write: it needs both rights. */
+  /** For what only those may have or decide who may also write: a GET of secrets, or what will act. It needs both rights. */
   needs?: 'write';
   /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
   live?: boolean;
@@ -191,7 +191,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     pathParams,
     needs,
     // What shows something is never for those who may only write.
-    rights: methods === 'GET' && needs !== 'read' ? ['read', needs] : [needs],
+    rights: [...new Set<Right>([methods === 'GET' ? 'read' : needs, facts.needs ?? needs])],
     change,
     async plan(given, ctx, preview) {
       if (facts.plan !== undefined) return facts.plan(given as z.output<P>, ctx);

@@ -1,4 +1,4 @@
-/** Routes of policies of updates (REST §7): anyone may read them; changing them needs the right to approve. */
+/** Routes of policies of updates (REST §7): anyone may read them; changing them needs the right to approve, and to write as they do. */
 
 import { draftPreview, policyEntry, policyFields, policyPreview, policyRecord } from '../../../../schemas/policy.js';
 import { z } from '../../../../schemas/zod.js';
@@ -30,6 +30,7 @@ export const policies: readonly Route[] = [
   route({
     on: 'POST /policies',
     change: 'approvals',
+    needs: 'write',
     body: 'required',
     fails: [404, 409],
     summary: 'Create a policy',
@@ -64,6 +65,7 @@ export const policies: readonly Route[] = [
   route({
     on: 'PUT|PATCH /policies/{policy_id}',
     change: 'approvals',
+    needs: 'write',
     body: 'required',
     where,
     fails: [409],
@@ -80,6 +82,7 @@ export const policies: readonly Route[] = [
   route({
     on: 'DELETE /policies/{policy_id}',
     change: 'approvals',
+    needs: 'write',
     where,
     fails: [409],
     summary: 'Delete a policy',
