@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Backup
  * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
- * Version: 1.0.4
+ * Version: 1.0.5
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -17,7 +17,7 @@ if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
 
 /** One object serves one request. */
 class Sitefleet_Backup {
-	const VERSION     = '1.0.4';
+	const VERSION     = '1.0.5';
 	const MAX_BODY    = 1048576;
 	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
 	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
@@ -29,10 +29,11 @@ class Sitefleet_Backup {
 	const PIECE       = 131072; // Bytes that are compressed between two rests.
 	const INSERT      = 262144; // Bytes of one INSERT statement, well below any max_allowed_packet.
 	const PATIENCE    = 20.0; // Seconds that a request waits for a swap that is under way.
+	const MAX_STRAYS  = 200; // Of the files in folders that no backup has, so many are named.
 
 	/** What each action needs of the guard: a stored nonce, the lock, the owner's permission to change files. */
 	const ACTIONS = array(
-		'manifest' => '', 'read' => '', 'digest' => '', 'tables' => '', 'rows' => '', 'restoring' => '',
+		'manifest' => '', 'read' => '', 'digest' => '', 'tables' => '', 'rows' => '', 'restoring' => '', 'strays' => '',
 		'stage' => 'nonce lock files', 'plan' => 'nonce lock files', 'write' => 'nonce files', 'load' => 'nonce files',
 		'swap' => 'nonce lock files', 'back' => 'nonce lock files', 'finish' => 'nonce lock files',
 	);
@@ -44,6 +45,8 @@ class Sitefleet_Backup {
 
 	private string $content;
 	private string $root;
+	/** Where wp-content really is: in a root where it has another name, too. */
+	private string $real;
 	/** The guard's own folder. */
 	private string $store;
 	/** Of the guard: reads and replaces a sealed file of its folder; runs something under its lock. */
@@ -57,6 +60,7 @@ class Sitefleet_Backup {
 	public function __construct( string $content, string $store, callable $get, callable $put, callable $locked ) {
 		$this->content = rtrim( strtr( $content, '\\', '/' ), '/' );
 		$this->root    = rtrim( strtr( ABSPATH, '\\', '/' ), '/' );
+		$this->real    = (string) realpath( $this->content );
 		$this->store   = $store;
 		list( $this->get, $this->put, $this->locked ) = array( $get, $put, $locked );
 	}
@@ -137,12 +141,52 @@ class Sitefleet_Backup {
 
 	/** Why a file or folder is not part of the backup; null if it is. `own`: Sitefleet's, or none of anyone's business. */
 	private function why_left_out( string $rel, string $path ): ?string {
-		if ( preg_match( '#^wp-content/\.?sitefleet-guard-|/\.sitefleet-guard-|^wp-content/mu-plugins/\.?sitefleet-(guard|backup)#', $rel ) ) return 'own';
+		if ( $this->is_own( $rel, $path ) ) return 'own';
 		if ( ! preg_match( '//u', $rel ) || ! self::is_path( $rel ) ) return 'name';
-		if ( preg_match( '#^wp-content/([^/]+)\z#', $rel, $found ) && in_array( $found[1], self::LEFT_OUT, true ) ) return 'cache';
+		if ( preg_match( '#^wp-content/([^/]+)\z#', $rel, $found ) && ( in_array( $found[1], self::LEFT_OUT, true ) || preg_match( '/^sitefleet-guard-[0-9a-f]{32}\z/', $found[1] ) ) ) return 'cache';
 		// Hosts link the folders of wp-content to larger disks. Other links may lead anywhere, or around in a circle.
 		if ( is_link( $path ) && ! ( is_dir( $path ) && preg_match( '#^wp-content(/[^/]+)?\z#', $rel ) ) ) return 'link';
 		return is_dir( $path ) || is_file( $path ) ? null : 'special';
+	}
+
+	/**
+	 * By its whole name and its place: what only looks like Sitefleet's may be a hacker's. A folder in which the guard works on an item is
+	 * named in its journal as long as it is there. Folders of guards with other secrets are left out, but not own.
+	 */
+	private function is_own( string $rel, string $path ): bool {
+		if ( '' !== $this->store && 0 === strpos( "$rel/", 'wp-content' . substr( $this->store, strlen( $this->content ) ) . '/' ) ) return true;
+		if ( preg_match( '#^wp-content/mu-plugins/sitefleet-(guard|backup)\.php\z#', $rel ) ) return true;
+		if ( preg_match( '#^wp-content/.*/\.sitefleet-guard-([0-9a-f]{32})(/|\z)#s', $rel, $found ) ) return ( ( $this->get )( 'journal' )['id'] ?? '' ) === $found[1];
+		// It is listed as wp-content.
+		return 'wp-content' !== $rel && 0 !== strpos( $rel, 'wp-content/' ) && is_dir( $path ) && realpath( $path ) === $this->real;
+	}
+
+	/** Of the folders that no backup has: files that run, or steer PHP or the web server. What a hacker left there would survive a restore. */
+	private function do_strays(): array {
+		$until   = microtime( true ) + self::SECONDS / 2;
+		$folders = array();
+		foreach ( (array) @scandir( $this->content ) as $name ) {
+			if ( is_dir( "$this->content/$name" ) && 'cache' === $this->why_left_out( "wp-content/$name", "$this->content/$name" ) ) $folders[] = "wp-content/$name";
+		}
+		list( $todo, $paths, $count, $whole ) = array( array_reverse( $folders ), array(), 0, true );
+		while ( $todo ) {
+			$folder = array_pop( $todo );
+			$names  = @opendir( $this->path( $folder ) );
+			if ( ! $names ) $whole = false;
+			// Caches may have more names in a folder than fit into memory.
+			while ( $names && false !== ( $name = readdir( $names ) ) ) {
+				if ( '.' === $name || '..' === $name ) continue;
+				if ( microtime( true ) > $until ) {
+					list( $todo, $whole ) = array( array(), false );
+					break;
+				}
+				$path = $this->path( "$folder/$name" );
+				if ( is_dir( $path ) && ! is_link( $path ) ) $todo[] = "$folder/$name";
+				elseif ( preg_match( Sitefleet_Guard::STEERS, $name ) && ++$count <= self::MAX_STRAYS ) $paths[] = preg_match( '//u', "$folder/$name" ) ? "$folder/$name" : rawurlencode( "$folder/$name" );
+			}
+			if ( $names ) closedir( $names );
+		}
+		return array( 'folders' => $folders, 'paths' => $paths, 'count' => $count, 'whole' => $whole );
 	}
 
 	/** The place of a path of the backup. wp-content may be anywhere. */

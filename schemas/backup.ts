@@ -163,6 +163,10 @@ export const restoreResult = once(() =>
     examples: z.array(z.string()),
     kept: z.array(z.string()).describe('Different, but never restored: files that load before the plugin.'),
     kept_count: counted(),
+    not_in_backup: z
+      .array(z.string())
+      .describe('Added since the backup, and left on the site: after a hack, look at each. What runs comes first.'),
+    not_in_backup_count: counted(),
     findings: z.array(z.string()).describe('What is wrong with the site.'),
     warnings: z.array(z.string()),
   }),

@@ -8,7 +8,7 @@ import type { BackupState, Restore, StoredFile } from './types.js';
 type Fields = Record<string, unknown>;
 
 export const BACKUP_ACTIONS = new Set([
-  ...['manifest', 'read', 'digest', 'tables', 'rows'],
+  ...['manifest', 'read', 'digest', 'tables', 'rows', 'strays'],
   ...['restoring', 'stage', 'plan', 'write', 'load', 'swap', 'back', 'finish'],
 ]);
 
@@ -56,6 +56,8 @@ export function actOnBackup(state: BackupState, action: string, asked: Fields): 
   switch (action) {
     case 'manifest':
       return manifest(state, String(asked.after));
+    case 'strays':
+      return { folders: [], paths: [], count: 0, whole: true };
     case 'read':
       return read(state, asked.parts as [string, number, number][]);
     case 'digest':

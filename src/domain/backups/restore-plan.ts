@@ -1,7 +1,7 @@
 /** Plans a restore: what differs between a backup and its site now, and which of it is restored. */
 
 import type { Restorable } from '../../../schemas/backup.js';
-import type { PlannedFile, SiteFile } from '../../outbound/guard/guards.js';
+import type { ManifestPage, PlannedFile, SiteFile } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Repository } from '../../store/backups/repository/types.js';
 import { pathPattern } from './path-pattern.js';
@@ -27,6 +27,8 @@ export interface RestorePlan {
   bytes: number;
   /** Files that differ and are never restored. */
   kept: string[];
+  /** What the site has besides the backup, and a restore does not remove: what runs comes first. */
+  besides: string[];
 }
 
 /** Digests of one request. */
@@ -35,6 +37,10 @@ const REQUEST_PATHS = 200;
 const DROP_INS =
   /^(advanced-cache|db|db-error|fatal-error-handler|install|maintenance|object-cache|php-error|sunrise)\.php$/;
 const STEERS = /(^|\/)(\.htaccess|\.user\.ini|php\.ini)$/;
+/** Files that PHP runs on usual hosts. */
+const RUNS = /\.(php\d?|phtml|phar|inc)( \(|$)/i;
+/** Of these a newer WordPress has many. */
+const OF_WORDPRESS = /^wp-(admin|includes)\//;
 
 /** Whether a file may be restored: one of wp-content that loads after the plugin for backups. */
 export function maySwap(path: string): boolean {
@@ -63,11 +69,15 @@ function chosen({ what, name = '' }: Selection): ((path: string) => boolean) | n
   return (path) => path === place || path.startsWith(`${place}/`);
 }
 
+type Listing = Pick<ManifestPage, 'files' | 'left_out'>;
+
 export interface PlanParts {
   repository: Repository;
   snapshot: Snapshot;
   site: SiteBackup;
-  listing: () => Promise<SiteFile[]>;
+  listing: () => Promise<Listing>;
+  /** What the backup names of what it left out: not all, where that is much. */
+  leftOut: readonly { path: string; why: string }[];
   signal: AbortSignal;
 }
 
@@ -94,9 +104,12 @@ export async function planRestore(selection: Selection, parts: PlanParts): Promi
     removed: 0,
     bytes: 0,
     kept: [],
+    besides: [],
   };
   if (isChosen === null) return plan;
-  const live = new Map((await parts.listing()).filter(({ path }) => isChosen(path)).map((file) => [file.path, file]));
+  const listing = await parts.listing();
+  const live = new Map(listing.files.filter(({ path }) => isChosen(path)).map((file) => [file.path, file]));
+  const known = new Set(files.map(({ path }) => path));
   const differing = await differingFiles(files, live, parts);
   for (const file of files) {
     if (!differing.has(file.path)) continue;
@@ -110,13 +123,27 @@ export async function planRestore(selection: Selection, parts: PlanParts): Promi
     if (live.has(file.path)) plan.replaced += 1;
     else plan.added += 1;
   }
-  const known = new Set(files.map(({ path }) => path));
   for (const path of live.keys()) {
-    if (known.has(path) || !maySwap(path)) continue;
+    if (known.has(path)) continue;
+    if (!maySwap(path)) {
+      plan.besides.push(path);
+      continue;
+    }
     plan.entries.push([path, 'remove']);
     plan.removed += 1;
   }
+  const before = new Set(parts.leftOut.map(({ path }) => path));
+  for (const { path, why } of listing.left_out)
+    if (why !== 'cache' && isChosen(path) && !known.has(path) && !before.has(path))
+      plan.besides.push(`${path} (${why})`);
+  plan.besides.sort((a, b) => rank(a) - rank(b));
   return plan;
+}
+
+/** Where a path comes in a list of what stays: what runs first, but for WordPress' own folders. */
+function rank(path: string): number {
+  if (!RUNS.test(path) && !STEERS.test(path)) return 2;
+  return OF_WORDPRESS.test(path) ? 1 : 0;
 }
 
 /** Paths of files that the site does not have as they are in the backup. Sizes decide where they can, else digests. */

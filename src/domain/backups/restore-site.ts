@@ -16,7 +16,7 @@ import type { Finding } from '../updates/safe/compare-health.js';
 import { ailments } from '../updates/safe/probe.js';
 import { syncAfterRollBack } from '../updates/safe/sync-after-roll-back.js';
 import { SILENT_MS } from './back-up-site.js';
-import { completeBackup } from './backups.js';
+import { completeBackup, factsOf } from './backups.js';
 import { listFiles } from './list-files.js';
 import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText } from './plugin.js';
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
@@ -67,7 +67,8 @@ export async function previewRestore(ctx: Ctx, id: string, selection: Selection)
     const restore = await prepare(ctx, id, selection, findPlugin);
     if (!restore.plugin.ready) return await previewOfBackup(restore);
     const plan = await planOf(restore);
-    return { ...resultOf(restore, plan, isEmpty(plan) ? 'nothing_to_do' : 'planned', []), dry_run: true };
+    const result = resultOf(restore, plan, isEmpty(plan) ? 'nothing_to_do' : 'planned', []);
+    return { ...(await withStrays(restore, result)), dry_run: true };
   } catch (error) {
     throw backupError(error, site.id, 'svc_restore_failed');
   }
@@ -76,8 +77,8 @@ export async function previewRestore(ctx: Ctx, id: string, selection: Selection)
 /** Of a site that cannot be compared: as if it had none of the files. */
 async function previewOfBackup(restore: Restore): Promise<RestoreResult> {
   const { ctx, snapshot, selection, plugin, repository } = restore;
-  const listing = async () => [];
-  const parts = { repository, snapshot, site: plugin.site, listing, signal: ctx.signal };
+  const listing = async () => ({ files: [], left_out: [] });
+  const parts = { repository, snapshot, site: plugin.site, listing, leftOut: [], signal: ctx.signal };
   // What differs is not known, so neither is what of that would be kept.
   const plan = { ...(await planRestore(selection, parts)), kept: [] };
   const result = resultOf(restore, plan, 'planned', []);
@@ -157,7 +158,7 @@ async function carryOut(restore: Restore, begun: RestoreRow, noted: Sent | null)
     if (noted !== null && sent.files + sent.tables === 0) await finish(restore, job);
     if (isEmpty(plan)) {
       await siteBackups.endRestore(target.site.id, job);
-      return resultOf(restore, plan, 'nothing_to_do', []);
+      return await withStrays(restore, resultOf(restore, plan, 'nothing_to_do', []));
     }
     before = await ailments(ctx, target);
     await note(sent);
@@ -191,7 +192,29 @@ async function carryOut(restore: Restore, begun: RestoreRow, noted: Sent | null)
   await swap(whole, job);
   const { outcome, findings, warnings } = await judge(whole, job, before);
   const result = resultOf(restore, plan, outcome, findings);
-  return { ...result, warnings: [...result.warnings, ...warnings] };
+  return await withStrays(whole, { ...result, warnings: [...result.warnings, ...warnings] });
+}
+
+/** Says which folders were not compared, and what runs in them. */
+async function withStrays({ selection, plugin: { site } }: Restore, result: RestoreResult): Promise<RestoreResult> {
+  if (selection.what !== 'site') return result;
+  // What was restored is restored, whether it answers or not.
+  const found = await site.strays().catch(() => null);
+  if (found?.folders.length === 0) return result;
+  const { folders = [], paths = [], count = 0, whole = false } = found ?? {};
+  const where = folders.length === 0 ? 'caches and copies in wp-content' : namedOf(folders, folders.length);
+  const what =
+    count > 0
+      ? ` Look at the ${count} files in them that run, or steer PHP or the web server: ${namedOf(paths, count)}.`
+      : '';
+  const rest = whole ? '' : ' Not all of them could be looked through for files that run.';
+  const warning = `Neither compared nor changed, as no backup has them: ${where}.${what}${rest}`;
+  return { ...result, warnings: [...result.warnings, warning] };
+}
+
+function namedOf(names: readonly string[], count: number): string {
+  const named = names.slice(0, NAMED).map((name) => pathText(name));
+  return `${named.join('; ')}${count > named.length ? `, and ${count - named.length} more` : ''}`;
 }
 
 /** The answer of a swap may be lost: what the site says it is at decides. */
@@ -250,10 +273,11 @@ async function finish({ ctx, plugin: { site } }: Restore, job: string): Promise<
   for (let request = 0; request < MOST_FINISHES; request++) if (await site.finish(job, { signal: ctx.signal })) return;
 }
 
-function planOf({ ctx, snapshot, selection, plugin, repository }: Restore): Promise<RestorePlan> {
+function planOf({ ctx, row, snapshot, selection, plugin, repository }: Restore): Promise<RestorePlan> {
   const { site } = plugin;
-  const listing = async () => (await listFiles(site, ctx.signal)).files;
-  return planRestore(selection, { repository, snapshot, site, listing, signal: ctx.signal });
+  const listing = () => listFiles(site, ctx.signal);
+  const leftOut = factsOf(row)?.left_out ?? [];
+  return planRestore(selection, { repository, snapshot, site, listing, leftOut, signal: ctx.signal });
 }
 
 function isEmpty({ entries, tables }: RestorePlan): boolean {
@@ -264,9 +288,7 @@ function isEmpty({ entries, tables }: RestorePlan): boolean {
 function rowsLost(tables: RestorePlan['tables']): string[] {
   const rows = rowsLeftOut(tables);
   if (rows.length === 0) return [];
-  const named = rows.slice(0, NAMED).map((row) => pathText(row));
-  const more = rows.length > NAMED ? `, and ${rows.length - NAMED} more` : '';
-  return [`Rows that were too large to be read are not in the backup, and are lost: ${named.join('; ')}${more}.`];
+  return [`Rows that were too large to be read are not in the backup, and are lost: ${namedOf(rows, rows.length)}.`];
 }
 
 function resultOf(
@@ -275,7 +297,7 @@ function resultOf(
   outcome: RestoreResult['outcome'],
   findings: string[],
 ): RestoreResult {
-  const { entries = [], kept = [], tables = [] } = plan ?? {};
+  const { entries = [], kept = [], besides = [], tables = [] } = plan ?? {};
   const { what, name } = selection;
   const examples = entries
     .slice(0, NAMED)
@@ -296,6 +318,8 @@ function resultOf(
     examples,
     kept: kept.slice(0, NAMED).map((path) => pathText(path)),
     kept_count: kept.length,
+    not_in_backup: besides.slice(0, NAMED).map((path) => pathText(path)),
+    not_in_backup_count: besides.length,
     findings,
     warnings: [
       ...(tables.length > 0 ? ['What was written to these tables since the backup is lost.'] : []),

@@ -28,6 +28,16 @@ export interface ManifestPage {
   next: string | null;
 }
 
+/** Files that run, or steer PHP or the web server, in folders that are never backed up. */
+export interface Strays {
+  folders: string[];
+  /** Not more than 200. */
+  paths: string[];
+  count: number;
+  /** All of the folders were looked through. */
+  whole: boolean;
+}
+
 /** Part of a file. `error`: `gone` or `unreadable`; otherwise what the file was when it was read. */
 export type FilePart =
   | { error: string }
@@ -149,6 +159,11 @@ export class BackupClient {
   /** Files after a path, in the order of the site. */
   manifest(after: string, options?: GuardCallOptions): Promise<ManifestPage> {
     return this.#ask('manifest', { after }, manifestOf, options);
+  }
+
+  /** What runs in folders that are never backed up. */
+  strays(options?: GuardCallOptions): Promise<Strays> {
+    return this.#ask('strays', {}, straysOf, options);
   }
 
   /** Parts of files, at least one: as many as fit into an answer. */
@@ -284,6 +299,13 @@ function manifestOf(value: Fields): ManifestPage {
   const { next } = value;
   if (next !== null && typeof next !== 'string') throw wrong('next');
   return { files, left_out, next };
+}
+
+function straysOf(value: Fields): Strays {
+  const [folders = [], paths = []] = ['folders', 'paths'].map((name) =>
+    list(value, name).map((one) => word(one, name, 4_096)),
+  );
+  return { folders, paths, count: number(value, 'count'), whole: value.whole === true };
 }
 
 async function partsOf(value: Fields): Promise<FilePart[]> {

@@ -1,0 +1,130 @@
+/**
+ * Restores of real WordPress where files are in odd places: left there by a hacker, replaced by a link or a folder, on another
+ * disk, or in a content folder of another name.
+ */
+
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateKey } from '../../src/outbound/child/wire/sign.js';
+import { clientOf, closeTransport, visit } from '../guard/tools.js';
+import { WORDPRESS, WordPressHost } from '../guard/wordpress.js';
+import { bareSite } from '../support/bare-site.js';
+import { tempFolder } from '../support/cleanup.js';
+import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
+
+const HEAD = (name: string, version: string) => `<?php\n/* Plugin Name: ${name}\nVersion: ${version} */\n`;
+/** Fatal while a file beside the content folder says so, which no backup has. */
+const DOOMED = `${HEAD('Doomed', '1.0')}if ( file_exists( ABSPATH . 'doom' ) ) { undefined_function_of_doom(); }\n`;
+const SHELL = '<?php evil();';
+const _THREE_MB = 3_000_000;
+
+describe('restores of files in odd places', needs(...WORDPRESS), () => {
+  const host = new WordPressHost();
+  let app: TestApp;
+  let key: Awaited<ReturnType<typeof generateKey>>;
+
+  beforeAll(async () => {
+    await host.start({ files: 'code' });
+    key = await generateKey();
+    app = await testApp({
+      sites: 1,
+      realClock: true,
+      config: {
+        site_timeout_ms: 60_000,
+        direct_call_ms: 300_000,
+        site_backup_dir: join(tempFolder('odd-places'), 'repository'),
+      },
+    });
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    await closeTransport();
+    await host.close();
+  });
+
+  async function made(name: string, options: { content?: string } = {}) {
+    const site = await host.site(name, { log: true, temporary: true, updates: true, compiled: true, ...options });
+    site.trust(key.public_key);
+    site.write(
+      'plugins/mainwp-child/mainwp-child.php',
+      readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)),
+    );
+    site.write('plugins/doomed/doomed.php', DOOMED);
+    site.write('uploads/a.txt', 'a');
+    site.activate('mainwp-child/mainwp-child.php', 'doomed/doomed.php');
+    const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
+    const one = { site_id_or_domain: Number(await app.service.store.sites.add(row, Date.now(), () => [])) };
+    await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
+    await app.call('install-site-guard', one);
+    return {
+      site,
+      at: (path: string) => join(site.content, path),
+      backUp: async () => (await app.call('back-up-site', one)).backups[0] as Answer,
+      restore: ({ backup_id }: Answer, input: object = {}) =>
+        app.call('restore-backup', { backup_id, what: 'site', confirm: true, ...input }),
+      front: () => visit(site.url).then(({ status }) => status),
+      guard: () => clientOf(site, key.private_key).backups(),
+    };
+  }
+
+  it('names what a hacker has left where a restore removes nothing', async () => {
+    const { site, at, backUp, restore } = await made('hacked');
+    site.write('cache/before.html', 'cached');
+    const backup = await backUp();
+    const hidden = `plugins/.sitefleet-guard-${'ab'.repeat(16)}/evil.php`;
+    const removed = ['uploads/shell.php', 'uploads/.sitefleet-guard-x/evil.php', hidden];
+    const stays = [
+      ...['mu-plugins/evil.php', 'mu-plugins/sitefleet-guard-evil.php', 'maintenance.php', 'uploads/.htaccess'],
+      ...['uploads/.user.ini', 'sitefleet-guard-y/evil.php'],
+    ];
+    const outside = ['cache/deep/evil.php', 'upgrade/.htaccess', `sitefleet-guard-${'cd'.repeat(16)}/evil.php`];
+    site.writeAll(Object.fromEntries([...removed, ...outside].map((path) => [path, SHELL])));
+    // PHP reads these in each request.
+    site.writeAll(
+      Object.fromEntries(stays.map((path) => [path, path.endsWith('.php') ? '<?php // hacked' : '# hacked'])),
+    );
+    symlinkSync('/nowhere', at('uploads/link.php'));
+    writeFileSync(join(site.core, 'shell.php'), SHELL);
+    writeFileSync(join(site.core, 'note.txt'), 'x');
+    const plan = await restore(backup, { dry_run: true, confirm: false });
+    const done = await restore(backup);
+    expect(done).toMatchObject({ outcome: 'restored', files_removed: removed.length, kept: [] });
+    for (const path of removed) expect(existsSync(at(path)), path).toBe(false);
+    const named = ['shell.php', ...stays.map((path) => `wp-content/${path}`), 'wp-content/uploads/link.php (link)'];
+    for (const answer of [plan, done]) {
+      expect([...answer.not_in_backup].sort()).toEqual([...named, 'note.txt'].sort());
+      // What does not run comes last.
+      expect(answer.not_in_backup.at(-1)).toBe('note.txt');
+      expect(answer.not_in_backup_count).toBe(named.length + 1);
+      const text = answer.warnings.join();
+      expect(text).toContain('no backup has them: wp-content/cache; ');
+      expect(text).toContain('the 3 files in them');
+      for (const path of outside) expect(text).toContain(`wp-content/${path}`);
+    }
+    const files = await restore(backup, { what: 'files', name: 'wp-content/mu-plugins/*', dry_run: true }).catch(
+      String,
+    );
+    expect(JSON.stringify(files)).not.toContain('note.txt');
+    expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+    site.stop();
+  });
+
+  it('reads a content folder of another name in the root once', async () => {
+    const content = join(host.folder, 'renamed-core', 'app');
+    const { backUp, restore, site } = await made('renamed', { content });
+    const backup = await backUp();
+    const { folders } = await app.call('get-backup', { backup_id: backup.backup_id });
+    expect(folders.map(({ path }: Answer) => path).filter((path: string) => path.split('/')[0] === 'app')).toEqual([]);
+    site.write('uploads/a.txt', 'other');
+    expect(await restore(backup)).toMatchObject({
+      outcome: 'restored',
+      files_replaced: 1,
+      kept: [],
+      not_in_backup: [],
+    });
+    site.stop();
+  });
+});
