@@ -617,7 +617,7 @@ class Sitefleet_Backup {
 
 	/** Whether a file may be swapped: one of wp-content that loads after this plugin, which can then take it back. */
 	public static function may_swap( string $rel ): bool {
-		return preg_match( '#^wp-content/(?!mu-plugins/|\.?sitefleet-)(.+)\z#s', $rel, $found ) && ! in_array( $found[1], self::DROP_INS, true )
+		return preg_match( '#^wp-content/(?!mu-plugins(?:/|\z)|\.?sitefleet-)(.+)\z#s', $rel, $found ) && ! in_array( $found[1], self::DROP_INS, true )
 			&& ! preg_match( '#(^|/)(\.htaccess|\.user\.ini|php\.ini)\z#', $rel );
 	}
 
@@ -800,8 +800,7 @@ class Sitefleet_Backup {
 		$until = microtime( true ) + self::SECONDS;
 		foreach ( array( '/n', '/o', '' ) as $part ) {
 			foreach ( array_diff( (array) @scandir( $this->folder( $job ) . $part ), array( '.', '..', 'n', 'o' ) ) as $name ) {
-				if ( microtime( true ) > $until ) return array( 'finished' => false );
-				@unlink( $this->folder( $job ) . "$part/$name" );
+				if ( ! self::remove( $this->folder( $job ) . "$part/$name", $until ) ) return array( 'finished' => false );
 			}
 			@rmdir( $this->folder( $job ) . $part );
 		}
@@ -817,16 +816,56 @@ class Sitefleet_Backup {
 
 	private function entries(): array { return ( $this->get )( 'backup-files' )['entries'] ?? array(); }
 
-	/** Everything that is to be swapped in is there, and the places can be written. */
+	/** Everything that is to be swapped in is there, and the places can be written, are of the site itself, and have the space. */
 	private function check_staged( array $job ): void {
+		list( $here, $away, $known, $room ) = array( self::device( $this->folder( $job ) ), array(), array(), array() );
 		foreach ( $this->entries() as $index => list( $rel, $what ) ) {
-			Sitefleet_Refusal::when( 'put' === $what && ! is_file( $this->folder( $job ) . "/n/$index" ), 'not_found', 'A file was not written before the swap.' );
-			for ( $folder = dirname( $this->path( $rel ) ); ! is_dir( $folder ) && strlen( $folder ) > strlen( $this->content ); ) $folder = dirname( $folder );
+			list( $live, $new ) = array( $this->path( $rel ), $this->folder( $job ) . "/n/$index" );
+			Sitefleet_Refusal::when( 'put' === $what && ! is_file( $new ), 'not_found', 'A file was not written before the swap.' );
+			$above = dirname( $rel );
+			if ( ! array_key_exists( $above, $known ) ) $known[ $above ] = $this->in_the_way( $rel );
+			$block = $known[ $above ];
+			Sitefleet_Refusal::when( null !== $block && ! isset( $away[ $block ] ), 'not_writable', "$block is a link or a file on the site, and a folder in the backup." );
+			for ( $folder = dirname( null === $block ? $live : $this->path( $block ) ); ! is_dir( $folder ) && strlen( $folder ) > strlen( $this->content ); ) $folder = dirname( $folder );
 			Sitefleet_Refusal::when( ! is_writable( $folder ), 'not_writable', "The folder of $rel cannot be written by PHP." );
-			Sitefleet_Refusal::when( is_dir( $this->path( $rel ) ), 'not_writable', "$rel is a folder on the site, and a file in the backup." );
+			if ( 'remove' === $what ) $away[ $rel ] = true;
+			$there  = self::device( $folder );
+			$is_dir = null === $block && is_dir( $live ) && ! is_link( $live );
+			Sitefleet_Refusal::when( $is_dir && array( $here, $here ) !== array( $there, self::device( $live ) ), 'not_writable', "$rel is a folder on the site, on another disk than wp-content, and a file in the backup." );
+			if ( $here === $there ) continue;
+			// From one file system to another files are copied, each before the other one is removed.
+			$room += array( $here => self::room( $this->folder( $job ) ), $there => self::room( $folder ) );
+			$size  = null === $block && is_file( $live ) && ! is_link( $live ) ? (int) @filesize( $live ) : 0;
+			$short = $room[ $here ] < $size;
+			$room[ $here ]  -= $size;
+			$room[ $there ] += $size;
+			$size            = 'put' === $what ? (int) @filesize( $new ) : 0;
+			$short           = $short || $room[ $there ] < $size;
+			$room[ $there ] -= $size;
+			$room[ $here ]  += $size;
+			Sitefleet_Refusal::when( $short, 'no_space', "The folder of $rel is on another disk than wp-content: the files cannot be moved between them, as there is too little space." );
 		}
 		$db = $this->database();
 		foreach ( $job['tables'] as $one ) Sitefleet_Refusal::when( ! $this->has_table( $db, $one[1] ), 'not_found', "Table {$one[0]} was not loaded before the swap." );
+	}
+
+	/** The first place above a path that is no folder of the site itself. Directly in wp-content, hosts link folders to larger disks. */
+	private function in_the_way( string $rel ): ?string {
+		$parts = explode( '/', $rel );
+		for ( $depth = 2; $depth < count( $parts ); ++$depth ) {
+			$place = implode( '/', array_slice( $parts, 0, $depth ) );
+			$path  = $this->path( $place );
+			if ( is_link( $path ) ? 2 < $depth || ! is_dir( $path ) : file_exists( $path ) && ! is_dir( $path ) ) return $place;
+		}
+		return null;
+	}
+
+	/** The file system of a folder. */
+	private static function device( string $folder ): int { return (int) ( @stat( $folder )['dev'] ?? -1 ); }
+
+	private static function room( string $folder ): float {
+		$free = function_exists( 'disk_free_space' ) ? @disk_free_space( $folder ) : false;
+		return false === $free ? INF : $free;
 	}
 
 	private function has_table( mysqli $db, string $name ): bool {
@@ -878,8 +917,12 @@ class Sitefleet_Backup {
 		}
 		foreach ( array_reverse( $this->entries(), true ) as $index => list( $rel, $what ) ) {
 			list( $live, $new, $old ) = array( $this->path( $rel ), $this->folder( $job ) . "/n/$index", $this->folder( $job ) . "/o/$index" );
+			foreach ( array( array( $live, $old ), array( $new, $live ), array( $live, $new ), array( $old, $live ) ) as $pair ) self::end_move( ...$pair );
 			if ( 'put' === $what && ! self::there( $new ) && self::there( $live ) ) $this->move( $live, $new );
-			if ( self::there( $old ) ) $this->move( $old, $live );
+			if ( ! self::there( $old ) ) continue;
+			// A folder that was made for what the backup has there.
+			if ( is_dir( $live ) && ! is_link( $live ) && ! self::remove_empty( $live ) ) $this->move( $live, "$old." . bin2hex( random_bytes( 8 ) ) );
+			$this->move( $old, $live );
 		}
 	}
 
@@ -944,8 +987,63 @@ class Sitefleet_Backup {
 		return file_exists( $path ) || is_link( $path );
 	}
 
+	/**
+	 * Moves a file, under a name that counts for nothing until it is whole: to another file system it is copied, by PHP unasked, and that may
+	 * end half-way. As long as it has not, the file is in its old place.
+	 */
 	private function move( string $from, string $to ): void {
-		Sitefleet_Refusal::when( ! @rename( $from, $to ), 'not_writable', 'A file cannot be moved: ' . basename( $to ) . '.' );
+		$draft = self::draft( $from, $to );
+		$near  = ( @lstat( $from )['dev'] ?? -1 ) === self::device( dirname( $to ) );
+		$moved = $near ? @rename( $from, $draft ) : self::carry( $from, $draft );
+		if ( $moved && @rename( $draft, $to ) ) return;
+		$moved ? @rename( $draft, $from ) : @unlink( $draft );
+		throw new Sitefleet_Refusal( 'not_writable', 'A file cannot be moved: ' . basename( $to ) . '.' );
+	}
+
+	/** Ends a move whose process has died. */
+	private static function end_move( string $from, string $to ): void {
+		$draft = self::draft( $from, $to );
+		if ( ! self::there( $draft ) ) return;
+		$done = self::there( $from ) ? @unlink( $draft ) : @rename( $draft, $to );
+		Sitefleet_Refusal::when( ! $done, 'not_writable', 'A file cannot be moved: ' . basename( $to ) . '.' );
+	}
+
+	/** Beside the place. Nobody can guess the name, as one of the paths has the number of the restore; and web servers tend to refuse it. */
+	private static function draft( string $from, string $to ): string { return dirname( $to ) . '/.ht-sitefleet-' . substr( hash( 'sha256', "$from\n$to" ), 0, 32 ) . '.tmp'; }
+
+	private static function carry( string $from, string $to ): bool {
+		clearstatcache();
+		if ( is_link( $from ) ) return @symlink( (string) readlink( $from ), $to ) && @unlink( $from );
+		$was = @stat( $from );
+		if ( ! $was || ! is_file( $from ) || ! @copy( $from, $to ) ) return false;
+		clearstatcache();
+		if ( @filesize( $to ) !== $was['size'] ) return false;
+		@chmod( $to, $was['mode'] & 0777 );
+		@touch( $to, $was['mtime'] );
+		return @unlink( $from );
+	}
+
+	/** Removes a file, or a folder with all that is in it; of a link, the link. False: there was no time for all of it. */
+	private static function remove( string $path, float $until ): bool {
+		if ( microtime( true ) > $until ) return false;
+		if ( is_link( $path ) || ! is_dir( $path ) ) {
+			@unlink( $path );
+			return true;
+		}
+		@chmod( $path, 0700 );
+		foreach ( array_diff( @scandir( $path ) ?: array(), array( '.', '..' ) ) as $name ) {
+			if ( ! self::remove( "$path/$name", $until ) ) return false;
+		}
+		@rmdir( $path );
+		return true;
+	}
+
+	/** Removes a folder if there are only folders in it. */
+	private static function remove_empty( string $folder ): bool {
+		foreach ( array_diff( @scandir( $folder ) ?: array(), array( '.', '..' ) ) as $name ) {
+			if ( is_link( "$folder/$name" ) || ! is_dir( "$folder/$name" ) || ! self::remove_empty( "$folder/$name" ) ) return false;
+		}
+		return @rmdir( $folder );
 	}
 
 	// --------------------------------------------------------------------------------------------------- small things

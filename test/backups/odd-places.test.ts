@@ -3,22 +3,33 @@
  * disk, or in a content folder of another name.
  */
 
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
-import { clientOf, closeTransport, visit } from '../guard/tools.js';
+import { clientOf, closeTransport, contents, visit } from '../guard/tools.js';
 import { WORDPRESS, WordPressHost } from '../guard/wordpress.js';
 import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
-import { needs } from '../support/needs.js';
+import { needs, OTHER_DISK } from '../support/needs.js';
 
 const HEAD = (name: string, version: string) => `<?php\n/* Plugin Name: ${name}\nVersion: ${version} */\n`;
 /** Fatal while a file beside the content folder says so, which no backup has. */
 const DOOMED = `${HEAD('Doomed', '1.0')}if ( file_exists( ABSPATH . 'doom' ) ) { undefined_function_of_doom(); }\n`;
 const SHELL = '<?php evil();';
-const _THREE_MB = 3_000_000;
+const THREE_MB = 3_000_000;
 
 describe('restores of files in odd places', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
@@ -112,6 +123,43 @@ describe('restores of files in odd places', needs(...WORDPRESS), () => {
     site.stop();
   });
 
+  it('moves away what has replaced a file or a folder, writes through no link, and takes that back', async () => {
+    const { site, at, backUp, restore, front } = await made('kinds');
+    site.writeAll({ 'uploads/2026/a.txt': 'a', 'uploads/2025/12/b.txt': 'b', 'uploads/c.txt': 'c' });
+    const backup = await backUp();
+    const outside = tempFolder('outside');
+    writeFileSync(join(outside, 'a.txt'), 'precious');
+    if (process.getuid?.() === 0) for (const path of [outside, join(outside, 'a.txt')]) chownSync(path, 65_534, 65_534);
+    for (const path of ['2026', '2025', 'c.txt']) rmSync(at(`uploads/${path}`), { recursive: true });
+    symlinkSync(outside, at('uploads/2026'));
+    site.writeAll({ 'uploads/2025': 'a file', 'uploads/c.txt/in/d.txt': 'd', 'uploads/c.txt/e.txt': 'e' });
+    const hacked = contents(at('uploads'));
+    const plan = await restore(backup, { dry_run: true, confirm: false });
+    expect(plan.warnings.join()).toContain(
+      'removed, not what links lead to: wp-content/uploads/2025; wp-content/uploads/2026.',
+    );
+    expect(plan.examples).toContain('remove: wp-content/uploads/2026');
+    site.write('plugins/doomed/doomed.php', HEAD('Doomed', '2.0'));
+    writeFileSync(join(site.core, 'doom'), '');
+    expect(await restore(backup)).toMatchObject({ outcome: 'taken_back' });
+    expect(contents(at('uploads'))).toEqual(hacked);
+    expect(lstatSync(at('uploads/2026')).isSymbolicLink()).toBe(true);
+    rmSync(join(site.core, 'doom'));
+    expect(await restore(backup)).toMatchObject({ outcome: 'restored' });
+    const read = ['a.txt', '2026/a.txt', '2025/12/b.txt', 'c.txt'].map((path) =>
+      readFileSync(at(`uploads/${path}`), 'utf8'),
+    );
+    expect(read).toEqual(['a', 'a', 'b', 'c']);
+    expect(lstatSync(at('uploads/2026')).isSymbolicLink()).toBe(false);
+    expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('precious');
+    expect(await front()).toBe(200);
+    // Nothing of what was moved away is left.
+    const store = readdirSync(site.content).find((name) => name.startsWith('sitefleet-guard-')) ?? '';
+    expect(readdirSync(at(store)).filter((name) => name.startsWith('restore-'))).toEqual([]);
+    expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+    site.stop();
+  });
+
   it('reads a content folder of another name in the root once', async () => {
     const content = join(host.folder, 'renamed-core', 'app');
     const { backUp, restore, site } = await made('renamed', { content });
@@ -126,5 +174,66 @@ describe('restores of files in odd places', needs(...WORDPRESS), () => {
       not_in_backup: [],
     });
     site.stop();
+  });
+
+  describe('with uploads on another disk', needs('another disk'), () => {
+    let of: Awaited<ReturnType<typeof made>>;
+    let disk: string;
+    const own = (path: string) => process.getuid?.() === 0 && chownSync(path, 65_534, 65_534);
+
+    beforeAll(async () => {
+      of = await made('disks');
+      disk = mkdtempSync(join(OTHER_DISK ?? '', 'sitefleet-disk-'));
+      own(disk);
+      rmSync(of.at('uploads'), { recursive: true });
+      symlinkSync(disk, of.at('uploads'));
+      of.site.write('uploads/2026/a.txt', 'a');
+    });
+
+    afterAll(() => {
+      if (disk !== undefined) rmSync(disk, { recursive: true });
+    });
+
+    const video = () => of.at('uploads/2026/video.bin');
+
+    it.each(['killed', 'full'] as const)('a move that ends half-way (%s) loses nothing', async (breaks) => {
+      const { site, restore, backUp, front, guard } = of;
+      const backup = await backUp();
+      const whole = Buffer.alloc(THREE_MB, `${breaks} `);
+      site.write('uploads/2026/video.bin', whole);
+      site.write('uploads/2026/a.txt', 'newer');
+      const before = contents(disk);
+      site.stop();
+      await site.serve({ breaks });
+      const failed = await restore(backup).catch((error: unknown) => error);
+      expect(failed).toBeInstanceOf(Error);
+      site.stop();
+      await site.serve();
+      expect(await front()).toBe(200);
+      expect(readFileSync(video()).equals(whole)).toBe(true);
+      expect(contents(disk)).toEqual(before);
+      expect(await restore(backup)).toMatchObject({ outcome: 'restored', files_removed: 1 });
+      expect(existsSync(video())).toBe(false);
+      expect(readFileSync(of.at('uploads/2026/a.txt'), 'utf8')).toBe('a');
+      expect(readdirSync(dirname(video()))).toEqual(['a.txt']);
+      expect(await guard().restoring()).toBeNull();
+      expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+    });
+
+    it('refuses a restore for which the disk has too little space before it changes anything', async () => {
+      const { site, restore, backUp } = of;
+      const backup = await backUp();
+      site.writeAll({ 'uploads/2026/video.bin': '', 'uploads/2026/a.txt': 'newer' });
+      // Of 4 TB, of which none takes space.
+      truncateSync(video(), 4e12);
+      site.stop();
+      await site.serve({ breaks: 'full' });
+      const failed = await restore(backup).catch((error: Error) => error.message);
+      expect(failed).toContain('too little space');
+      expect(lstatSync(video()).size).toBe(4e12);
+      expect(readFileSync(of.at('uploads/2026/a.txt'), 'utf8')).toBe('newer');
+      rmSync(video());
+      site.stop();
+    });
   });
 });

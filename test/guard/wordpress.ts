@@ -273,9 +273,20 @@ export class WordPress {
 
   /**
    * `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never checks whether
-   * a compiled file has changed, as on busy hosts.
+   * a compiled file has changed, as on busy hosts. `breaks`: at the first MB of a file that it writes PHP is killed, or told that the disk
+   * is full.
    */
-  async serve({ timestamps = true, confined = false, temporary = this.#temporary } = {}): Promise<void> {
+  async serve({
+    timestamps = true,
+    confined = false,
+    temporary = this.#temporary,
+    breaks = '',
+  }: {
+    timestamps?: boolean;
+    confined?: boolean;
+    temporary?: boolean;
+    breaks?: '' | 'killed' | 'full';
+  } = {}): Promise<void> {
     // Killed workers may still hold the port.
     await until(async () => !(await listens(this.#port)), 'the end of PHP');
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
@@ -291,10 +302,12 @@ export class WordPress {
     const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
     const env = { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) };
     const place = { folder: this.#folder, root: this.core, port: this.#port, workers: this.#workers };
+    const limit = `ulimit -c 0; ulimit -f 2000; ${breaks === 'full' ? "trap '' XFSZ; " : ''}exec "$0" "$@"`;
+    const [program, ...before] = breaks === '' ? [PHP] : ['sh', '-c', limit, PHP];
     this.#servers =
       FPM === ''
         ? [
-            spawn(PHP, [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
+            spawn(program as string, [...before, ...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
               env,
               stdio: 'ignore',
               detached: true,

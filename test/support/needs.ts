@@ -4,7 +4,8 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { TestModule } from 'vitest/node';
 import { findBrowser } from '../../src/outbound/audit/browser.js';
@@ -39,7 +40,21 @@ export const IN_NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mo
 const [browser, lighthouse] = await Promise.all([findBrowser(null), findLighthouse(installedLighthouse)]);
 const program = (name: string, debian = name): Provision => ({ isHere: () => isProgram(name), debian });
 
+/** A folder for temporary files on another file system than the usual one; undefined = there is none. */
+export const OTHER_DISK = ['/dev/shm', '/var/tmp', '/run/shm', homedir()].find((folder) => {
+  try {
+    accessSync(folder, constants.W_OK);
+    return statSync(folder).dev !== statSync(tmpdir()).dev;
+  } catch {
+    return false;
+  }
+});
+
 const PROVISIONS = {
+  'another disk': {
+    isHere: () => OTHER_DISK !== undefined,
+    advice: 'make /dev/shm writable, or set TMPDIR to another disk',
+  },
   'a container': { isHere: hasContainers, debian: 'podman runc', advice: 'run as root where containers are allowed' },
   bash: program('bash'),
   chromium: { isHere: () => browser !== null, debian: 'chromium' },

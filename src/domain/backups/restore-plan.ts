@@ -29,6 +29,8 @@ export interface RestorePlan {
   kept: string[];
   /** What the site has besides the backup, and a restore does not remove: what runs comes first. */
   besides: string[];
+  /** Links, files and folders in places where the backup has something of another kind: each is moved away as a whole. */
+  otherKind: string[];
 }
 
 /** Digests of one request. */
@@ -44,7 +46,7 @@ const OF_WORDPRESS = /^wp-(admin|includes)\//;
 
 /** Whether a file may be restored: one of wp-content that loads after the plugin for backups. */
 export function maySwap(path: string): boolean {
-  const inside = /^wp-content\/(?!mu-plugins\/|\.?sitefleet-)(.+)$/s.exec(path)?.[1];
+  const inside = /^wp-content\/(?!mu-plugins(?:\/|$)|\.?sitefleet-)(.+)$/s.exec(path)?.[1];
   return inside !== undefined && !DROP_INS.test(inside) && !STEERS.test(path);
 }
 
@@ -105,11 +107,15 @@ export async function planRestore(selection: Selection, parts: PlanParts): Promi
     bytes: 0,
     kept: [],
     besides: [],
+    otherKind: [],
   };
   if (isChosen === null) return plan;
   const listing = await parts.listing();
   const live = new Map(listing.files.filter(({ path }) => isChosen(path)).map((file) => [file.path, file]));
-  const known = new Set(files.map(({ path }) => path));
+  plan.otherKind = ofOtherKind(files, listing);
+  // First: what is put would not find its folder.
+  plan.entries = plan.otherKind.map((path) => [path, 'remove']);
+  const known = new Set([...files.map(({ path }) => path), ...plan.otherKind]);
   const differing = await differingFiles(files, live, parts);
   for (const file of files) {
     if (!differing.has(file.path)) continue;
@@ -136,6 +142,7 @@ export async function planRestore(selection: Selection, parts: PlanParts): Promi
   for (const { path, why } of listing.left_out)
     if (why !== 'cache' && isChosen(path) && !known.has(path) && !before.has(path))
       plan.besides.push(`${path} (${why})`);
+  plan.removed += plan.otherKind.length;
   plan.besides.sort((a, b) => rank(a) - rank(b));
   return plan;
 }
@@ -144,6 +151,21 @@ export async function planRestore(selection: Selection, parts: PlanParts): Promi
 function rank(path: string): number {
   if (!RUNS.test(path) && !STEERS.test(path)) return 2;
   return OF_WORDPRESS.test(path) ? 1 : 0;
+}
+
+/** Files and links in places where the backup has folders. Where it has a file, the plugin moves a folder away on its own. */
+function ofOtherKind(files: readonly BackedUpFile[], { files: live, left_out }: Listing): string[] {
+  const folders = new Set<string>();
+  for (const { path } of files) {
+    if (!maySwap(path)) continue;
+    for (let end = path.lastIndexOf('/'); end > 'wp-content'.length; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  const others = left_out.filter(({ why }) => why === 'link' || why === 'special');
+  return [...live, ...others].map(({ path }) => path).filter((path) => folders.has(path) && maySwap(path));
 }
 
 /** Paths of files that the site does not have as they are in the backup. Sizes decide where they can, else digests. */

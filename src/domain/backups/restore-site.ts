@@ -297,7 +297,7 @@ function resultOf(
   outcome: RestoreResult['outcome'],
   findings: string[],
 ): RestoreResult {
-  const { entries = [], kept = [], besides = [], tables = [] } = plan ?? {};
+  const { entries = [], kept = [], besides = [], otherKind = [], tables = [] } = plan ?? {};
   const { what, name } = selection;
   const examples = entries
     .slice(0, NAMED)
@@ -324,6 +324,11 @@ function resultOf(
     warnings: [
       ...(tables.length > 0 ? ['What was written to these tables since the backup is lost.'] : []),
       ...rowsLost(tables),
+      ...(otherKind.length > 0
+        ? [
+            `Links and files in places where the backup has folders are removed, not what links lead to: ${namedOf(otherKind, otherKind.length)}.`,
+          ]
+        : []),
       ...(snapshot.wordpress !== plugin.hello.wordpress
         ? [
             `WordPress itself is not restored: the backup is of ${pathText(snapshot.wordpress, 40)}, the site has ${pathText(plugin.hello.wordpress, 40)}.`,
