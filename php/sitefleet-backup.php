@@ -948,13 +948,30 @@ class Sitefleet_Backup {
 		$job = ( $this->get )( 'backup' );
 		if ( ! in_array( $job['phase'] ?? '', array( 'swapping', 'backing' ), true ) ) return;
 		try {
+			// On the command line often as another user: what that one writes, PHP could not read later.
+			Sitefleet_Refusal::when( 'cli' === PHP_SAPI && ! $this->is_owner(), 'busy', 'Another user has to end the restore.' );
 			( $this->locked )( fn() => $this->heal(), self::PATIENCE );
 		} catch ( Throwable $error ) {
+			if ( 'cli' === PHP_SAPI ) {
+				file_put_contents( 'php://stderr', "This site is being restored from a backup. Try again in a moment; if this stays so, open the site in a browser.\n" );
+				exit( 1 );
+			}
 			http_response_code( 503 );
 			header( 'Retry-After: 5' );
 			header( 'Cache-Control: no-store' );
 			exit( 'This site is being restored. Please try again in a moment.' );
 		}
+	}
+
+	/** Whether this process is of the user to whom the guard's folder belongs. */
+	private function is_owner(): bool {
+		$path  = "$this->store/" . bin2hex( random_bytes( 16 ) ) . '.tmp';
+		$probe = @fopen( $path, 'x' );
+		if ( ! $probe ) return false;
+		$uid = fstat( $probe )['uid'];
+		fclose( $probe );
+		@unlink( $path );
+		return @fileowner( $this->store ) === $uid;
 	}
 
 	private function heal(): void {

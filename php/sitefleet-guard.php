@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.8.1
+ * Version: 1.8.2
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -103,7 +103,7 @@ class Sitefleet_Memory {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.8.1';
+	const VERSION       = '1.8.2';
 	const PROTOCOL      = 'sitefleet-guard-v2';
 	const MARK          = 'sitefleet-guard';
 	const LOOK          = 'sitefleet-look-v2';
@@ -220,8 +220,14 @@ class Sitefleet_Guard {
 	/** Entry point: runs when WordPress loads this file. */
 	public static function boot(): void {
 		// WP-CLI and command-line cron often run as another user: PHP could not access files created by them later.
-		if ( 'cli' === PHP_SAPI || ! function_exists( 'openssl_public_decrypt' ) ) return;
+		$cli = 'cli' === PHP_SAPI;
+		if ( ! function_exists( 'openssl_public_decrypt' ) || ( $cli && ! ( class_exists( 'Sitefleet_Backup', false ) && version_compare( Sitefleet_Backup::VERSION, '1.0.5', '>=' ) ) ) ) return;
 		$guard = new self( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' );
+		if ( $cli ) {
+			// Not on a site of which half is restored. Older plugins for backups take no care of whose process this is.
+			$guard->backup()->settle();
+			return;
+		}
 		$guard->settle();
 		if ( null !== $guard->backup() ) $guard->backup()->settle();
 		if ( isset( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] ) && is_string( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] ) ) self::tell_alive( $_SERVER['HTTP_X_SITEFLEET_ALIVE'] );

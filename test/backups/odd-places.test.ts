@@ -24,6 +24,7 @@ import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs, OTHER_DISK } from '../support/needs.js';
+import { pause } from '../support/processes/program.js';
 
 const HEAD = (name: string, version: string) => `<?php\n/* Plugin Name: ${name}\nVersion: ${version} */\n`;
 /** Fatal while a file beside the content folder says so, which no backup has. */
@@ -176,6 +177,43 @@ describe('restores of files in odd places', needs(...WORDPRESS), () => {
     site.stop();
   });
 
+  it('on the command line, half of a restored site never runs', async () => {
+    const { site, backUp, restore, front } = await made('command');
+    const state = (version: number) => {
+      site.write('plugins/quiet/quiet.php', `${HEAD('Quiet', '1.0')}define( 'QUIET', ${10 ** version} );\n`);
+      site.wp(`update_option( 'quiet', ${10 ** version} );`);
+    };
+    state(1);
+    site.activate('mainwp-child/mainwp-child.php', 'quiet/quiet.php');
+    const backup = await backUp();
+    state(2);
+    const run = () => {
+      try {
+        return site.php(`require '${site.core}/wp-load.php'; echo QUIET, ' ', get_option( 'quiet' );`);
+      } catch (error) {
+        return String((error as { stderr?: string }).stderr);
+      }
+    };
+    expect(run()).toBe('100 100');
+    const holder = host.hold(`USE ${site.database}; LOCK TABLES wp_links READ;`);
+    await reached(() => host.query('SHOW OPEN TABLES WHERE In_use > 0').includes('wp_links'));
+    const call = restore(backup).catch((error: unknown) => error);
+    await reached(() => host.query('SHOW PROCESSLIST').includes('RENAME TABLE'));
+    site.stop();
+    await call;
+    const runs: string[] = [];
+    await reached(() => {
+      runs.push(run());
+      return !runs.at(-1)?.includes('being restored');
+    });
+    holder();
+    expect(runs.at(-1)).toBe('100 100');
+    await site.serve();
+    expect(await front()).toBe(200);
+    expect(run()).toBe('100 100');
+    site.stop();
+  });
+
   describe('with uploads on another disk', needs('another disk'), () => {
     let of: Awaited<ReturnType<typeof made>>;
     let disk: string;
@@ -237,3 +275,8 @@ describe('restores of files in odd places', needs(...WORDPRESS), () => {
     });
   });
 });
+
+/** Waits for a state of the site. */
+async function reached(there: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await there())) await pause(2);
+}
