@@ -999,10 +999,14 @@ class Sitefleet_Guard {
 		} elseif ( null === $kept[ $name ] ) {
 			$done = false;
 		} else {
-			// Prepared in the guard's folder: a draft beside the file could be read, or run.
+			// Prepared in the guard's folder: a draft beside the file could be read, or run. It is there for a moment only, as PHP copies what is
+			// moved to another file system, and a copy that ends half-way must not be in the place of the file.
 			$draft = "$this->store/" . bin2hex( random_bytes( 16 ) ) . '.tmp';
-			$done  = false !== @file_put_contents( $draft, base64_decode( $kept[ $name ]['text'] ) ) && @chmod( $draft, $kept[ $name ]['mode'] ) && $this->move( $draft, $path );
+			$near  = dirname( $path ) . '/.ht-sitefleet-' . bin2hex( random_bytes( 16 ) ) . '.tmp';
+			$text  = base64_decode( $kept[ $name ]['text'] );
+			$done  = strlen( $text ) === @file_put_contents( $draft, $text ) && @chmod( $draft, $kept[ $name ]['mode'] ) && $this->move( $draft, $near ) && $this->move( $near, $path );
 			@unlink( $draft );
+			@unlink( $near );
 		}
 		self::forget_code( $path );
 		return $done;

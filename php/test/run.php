@@ -609,6 +609,29 @@ $tests['snapshots lapse after 14 days, armed ones do not'] = function () {
 	same( 0, $age( 15 ) );
 	same( array(), glob( "{$guard->folder()}/*.{bin,json}", GLOB_BRACE ) );
 };
+$tests['a mended file is moved into its place from its own folder: from another file system PHP would copy it'] = function () {
+	list( $guard, $snapshot ) = updated();
+	$hide = new ReflectionMethod( Sitefleet_Guard::class, 'hide' );
+	$hide->setAccessible( true );
+	$kept = array( 'wp-config.php' => array( 'text' => base64_encode( '<?php // good' ), 'mode' => 0640 ) );
+	$guard->put( 'before', array( $snapshot['id'] => array( 'until' => time() + 60, 'sites' => array() ) ) );
+	$guard->put( "before-{$snapshot['id']}", array( 'hidden' => $hide->invoke( null, json_encode( array( 'files' => $kept, 'options' => array(), 'held' => array(), 'cron' => '' ) ) ) ) );
+	write( 'wp-config.php', '<?php // bad' );
+	list( $others, $fails ) = array( array(), false );
+	$guard->before = function ( string $from, string $to ) use ( $guard, &$others, &$fails ) {
+		if ( BASE . '/wp-config.php' !== $to ) return;
+		$others[] = dirname( $from );
+		if ( $fails ) $guard->fail_at = $guard->moves;
+	};
+	$asked = array( 'snapshot' => $snapshot['id'], 'files' => array( 'wp-config.php' ) );
+	same( array( 'wp-config.php' ), $guard->call( 'mend', $asked )['mended']['files'] ?? null );
+	same( array( BASE ), $others, 'moved from' );
+	same( array( '<?php // good', 0640 ), array( file_get_contents( BASE . '/wp-config.php' ), fileperms( BASE . '/wp-config.php' ) & 0777 ) );
+	write( 'wp-config.php', '<?php // bad' );
+	$fails = true;
+	same( array(), $guard->call( 'mend', $asked )['mended']['files'] ?? null );
+	same( array( '<?php // bad', array() ), array( file_get_contents( BASE . '/wp-config.php' ), glob( BASE . '/.ht*' ) ) );
+};
 $tests['visits: of whole days since it counts, at most 7, estimated'] = function () {
 	$guard = new Guard();
 	$guard->call( 'hello' );
