@@ -269,6 +269,14 @@ class Sitefleet_Backup {
 		return $result;
 	}
 
+	/** Runs something with definitions. They are text, in which names, defaults and the values of ENUM are converted to what their table has. */
+	private function as_text( mysqli $db, callable $do ) {
+		$this->run( $db, 'SET NAMES utf8mb4' );
+		$result = $do();
+		$this->run( $db, 'SET NAMES binary' );
+		return $result;
+	}
+
 	private function all( mysqli $db, string $query ): array {
 		$result = $this->run( $db, $query );
 		$rows   = $result->fetch_all( MYSQLI_ASSOC );
@@ -312,16 +320,24 @@ class Sitefleet_Backup {
 				$others[] = array( 'kind' => 'view', 'name' => $row['name'] );
 				continue;
 			}
-			$create   = $this->all( $db, 'SHOW CREATE TABLE ' . self::name( $row['name'] ) )[0]['Create Table'] ?? '';
 			$tables[] = array(
 				'name' => $row['name'], 'engine' => (string) $row['engine'], 'rows' => (int) $row['many'], 'bytes' => (int) $row['bytes'],
-				'create' => $create, 'ordered' => null !== $this->shape( $db, $row['name'] )['key'],
+				'create' => $this->definition( $db, $row['name'] ), 'ordered' => null !== $this->shape( $db, $row['name'] )['key'],
 			);
 		}
 		foreach ( $this->all( $db, 'SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS place FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()' ) as $row ) {
 			if ( 0 === strpos( $row['place'], $wpdb->base_prefix ) ) $others[] = array( 'kind' => 'trigger', 'name' => $row['name'] );
 		}
 		return array( 'prefix' => $wpdb->base_prefix, 'tables' => $tables, 'others' => $others, 'server' => $db->server_info );
+	}
+
+	/** The statement that makes a table. Defaults of binary columns that are no text, which an answer could not hold, are in hex. */
+	private function definition( mysqli $db, string $table ): string {
+		$create = $this->as_text( $db, fn() => (string) ( $this->all( $db, 'SHOW CREATE TABLE ' . self::name( $table ) )[0]['Create Table'] ?? '' ) );
+		if ( preg_match( '//u', $create ) ) return $create;
+		$escapes = array( '\\0' => "\0", '\\n' => "\n", '\\r' => "\r", '\\\\' => '\\', "''" => "'" );
+		$in_hex  = fn( $found ) => preg_match( '//u', $found[1] ) ? $found[0] : "DEFAULT x'" . bin2hex( strtr( $found[1], $escapes ) ) . "'";
+		return preg_replace_callback( "/\\bDEFAULT '((?:[^'\\\\]|\\\\.|'')*)'/s", $in_hex, $create );
 	}
 
 	/**
@@ -659,7 +675,7 @@ class Sitefleet_Backup {
 		$db = $this->database();
 		if ( isset( $request['create'] ) ) {
 			$this->run( $db, 'DROP TABLE IF EXISTS ' . self::name( $table ) );
-			$this->run( $db, self::create_as( (string) $request['create'], $table, $names ) );
+			$this->as_text( $db, fn() => $this->run( $db, self::create_as( (string) $request['create'], $table, $names ) ) );
 		}
 		$shape  = $this->shape( $db, $table );
 		$data   = self::unpacked( $request );

@@ -184,7 +184,7 @@ describe('the SQL of a table', () => {
       "CREATE TABLE `wp_``x` (\n  `id` int(11) NOT NULL COMMENT 'GENERATED ALWAYS AS',\n  `a``b` text,\n  `twice` int(11) GENERATED ALWAYS AS (`id` * 2) VIRTUAL,\n  `flags` bit(3),\n  `doc` json,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB";
     const line = JSON.stringify(['1', "a'b\\\n\r\0\x1a🌱", '5', '{"a":"\\u0000"}']);
     const sql = await dumped(create, `${line}\n${JSON.stringify(['2', ['AP8='], null, null])}\n`);
-    expect(sql).toContain('DROP TABLE IF EXISTS `wp_``x`;\nCREATE TABLE `wp_``x` (\n');
+    expect(sql).toContain('DROP TABLE IF EXISTS `wp_``x`;\nSET NAMES utf8mb4;\nCREATE TABLE `wp_``x` (\n');
     expect(sql).toContain('INSERT INTO `wp_``x` (`id`, `a``b`, `flags`, `doc`) VALUES\n');
     expect(sql).toContain(
       `('1','a\\'b\\\\\\n\\r\\0\\Z🌱',5,CONVERT('{"a":"\\\\u0000"}' USING utf8mb4)),\n('2',0x00ff,NULL,NULL);\n`,

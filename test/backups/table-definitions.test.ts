@@ -43,6 +43,9 @@ const TABLES = [
   'CREATE TABLE wp_versions (id int PRIMARY KEY) WITH SYSTEM VERSIONING',
   'CREATE TABLE wp_periods (id int PRIMARY KEY, s timestamp(6) GENERATED ALWAYS AS ROW START, e timestamp(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (s, e)) WITH SYSTEM VERSIONING',
   'CREATE TABLE wp_places (id int PRIMARY KEY, place point NOT NULL, area geometry, SPATIAL KEY s (place)) ENGINE=Aria',
+  // Names and values that are no ASCII, in a character set of its own.
+  "CREATE TABLE wp_latin (`größe` int PRIMARY KEY, e enum('grün','blau') NOT NULL DEFAULT 'grün', s set('ä','b'), t varchar(20) DEFAULT 'größe') DEFAULT CHARSET=latin1 COMMENT='für'",
+  "CREATE TABLE wp_cyrillic (e enum('да','нет') NOT NULL DEFAULT 'да') DEFAULT CHARSET=cp1251",
   "CREATE TABLE `wp_odd ``names``` (`a.b` int, `values (1)` int, `select` varchar(20) COMMENT 'load_file(''/x'') @@datadir', `ü` int, KEY `k (x)` (`select`(5), `ü`))",
 ];
 

@@ -25,7 +25,8 @@ const NAME = '`(?:[^`]|``)+`';
 export async function* dumpTable(table: BackedUpTable, slices: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const name = quoted(table.name);
   const create = table.create.replace(new RegExp(`^CREATE TABLE ${NAME}`), () => `CREATE TABLE ${name}`);
-  yield Buffer.from(`DROP TABLE IF EXISTS ${name};\n${create};\n`);
+  // A definition is text: of the bytes of UTF-8 a table in another character set would have other defaults and values of ENUM.
+  yield Buffer.from(`DROP TABLE IF EXISTS ${name};\nSET NAMES utf8mb4;\n${create};\nSET NAMES binary;\n`);
   const columns = columnsOf(table.create);
   const insert = `INSERT INTO ${name} (${columns.map((column) => quoted(column.name)).join(', ')}) VALUES\n`;
   for await (const slice of slices) {
