@@ -56,6 +56,8 @@ class Sitefleet_Backup {
 	private bool $gentle = false;
 	/** When the last rest ended. */
 	private float $rested = 0.0;
+	/** Whether the database takes names of tables for the same that differ in case; null = not asked yet. */
+	private ?bool $folds = null;
 
 	public function __construct( string $content, string $store, callable $get, callable $put, callable $locked ) {
 		$this->content = rtrim( strtr( $content, '\\', '/' ), '/' );
@@ -263,9 +265,9 @@ class Sitefleet_Backup {
 		return $db;
 	}
 
-	private function run( mysqli $db, string $query ) {
+	private function run( mysqli $db, string $query, string $what = 'The database refused' ) {
 		$result = $db->query( $query );
-		Sitefleet_Refusal::when( false === $result, 'database', 'The database refused: ' . substr( $db->error, 0, 300 ) );
+		Sitefleet_Refusal::when( false === $result, 'database', "$what: " . substr( $db->error, 0, 300 ) );
 		return $result;
 	}
 
@@ -288,6 +290,19 @@ class Sitefleet_Backup {
 
 	private static function like( string $prefix ): string { return addcslashes( $prefix, '%_\\' ) . '%'; }
 
+	/** A name of a table as the database compares it: some servers keep the names in small letters, whatever WordPress calls them. */
+	private function folded( string $name ): string {
+		global $wpdb;
+		if ( null === $this->folds ) $this->folds = (bool) (int) $wpdb->get_var( 'SELECT @@lower_case_table_names' );
+		return $this->folds ? strtolower( $name ) : $name;
+	}
+
+	/** Whether a table has the prefix of the site. */
+	private function is_own( string $name ): bool {
+		global $wpdb;
+		return 0 === strpos( $this->folded( $name ), $this->folded( $wpdb->base_prefix ) );
+	}
+
 	/** Prefixes of other WordPress sites in the same database that begin with this one's: their tables are not of this site. */
 	private static function prefixes_of_others( array $names, string $own ): array {
 		$there = array_fill_keys( $names, true );
@@ -295,7 +310,10 @@ class Sitefleet_Backup {
 		foreach ( $names as $name ) {
 			if ( 'options' !== substr( $name, -7 ) || $own . 'options' === $name ) continue;
 			$prefix = substr( $name, 0, -7 );
-			if ( isset( $there[ $prefix . 'posts' ], $there[ $prefix . 'users' ], $there[ $prefix . 'usermeta' ] ) ) $found[] = $prefix;
+			$has    = fn( $one, $two ) => isset( $there[ $prefix . $one ], $there[ $prefix . $two ] );
+			// Another site may share the users of this one. So does one of a former network, whose tables are of this site.
+			$shares = $has( 'posts', 'postmeta' ) && ! preg_match( '/^\d+_\z/', substr( $prefix, strlen( $own ) ) );
+			if ( $shares || ( $has( 'posts', 'users' ) && $has( 'posts', 'usermeta' ) ) ) $found[] = $prefix;
 		}
 		return $found;
 	}
@@ -308,16 +326,25 @@ class Sitefleet_Backup {
 		$tables = array();
 		$others = array();
 		$rows   = $this->all( $db, "SELECT TABLE_NAME AS name, TABLE_TYPE AS type, ENGINE AS engine, TABLE_ROWS AS many, DATA_LENGTH AS bytes FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE $like ORDER BY TABLE_NAME" );
+		// LIKE ignores case.
+		$rows = array_values( array_filter( $rows, fn( $row ) => $this->is_own( $row['name'] ) ) );
 		Sitefleet_Refusal::when( count( $rows ) > self::MAX_TABLES, 'too_large', 'The site has more than ' . self::MAX_TABLES . ' tables.' );
-		$prefixes = self::prefixes_of_others( array_column( $rows, 'name' ), $wpdb->base_prefix );
+		$names  = array_column( $rows, 'name' );
+		$prefix = $wpdb->base_prefix;
+		// As the database has it.
+		foreach ( $names as $name ) if ( $this->folded( $name ) === $this->folded( $prefix . 'options' ) ) $prefix = substr( $name, 0, -7 );
+		$prefixes = self::prefixes_of_others( $names, $prefix );
 		foreach ( $rows as $row ) {
-			foreach ( $prefixes as $prefix ) {
-				if ( 0 !== strpos( $row['name'], $prefix ) ) continue;
+			foreach ( $prefixes as $other ) {
+				if ( 0 !== strpos( $row['name'], $other ) ) continue;
 				$others[] = array( 'kind' => 'other_wordpress', 'name' => $row['name'] );
 				continue 2;
 			}
-			if ( 'BASE TABLE' !== $row['type'] ) {
-				$others[] = array( 'kind' => 'view', 'name' => $row['name'] );
+			if ( 'SYSTEM VERSIONED' === $row['type'] ) {
+				// The rows of now are read.
+				$others[] = array( 'kind' => 'history', 'name' => $row['name'] );
+			} elseif ( 'BASE TABLE' !== $row['type'] ) {
+				$others[] = array( 'kind' => 'SEQUENCE' === $row['type'] ? 'sequence' : 'view', 'name' => $row['name'] );
 				continue;
 			}
 			$tables[] = array(
@@ -326,9 +353,9 @@ class Sitefleet_Backup {
 			);
 		}
 		foreach ( $this->all( $db, 'SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS place FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()' ) as $row ) {
-			if ( 0 === strpos( $row['place'], $wpdb->base_prefix ) ) $others[] = array( 'kind' => 'trigger', 'name' => $row['name'] );
+			if ( $this->is_own( $row['place'] ) ) $others[] = array( 'kind' => 'trigger', 'name' => $row['name'] );
 		}
-		return array( 'prefix' => $wpdb->base_prefix, 'tables' => $tables, 'others' => $others, 'server' => $db->server_info );
+		return array( 'prefix' => $prefix, 'tables' => $tables, 'others' => $others, 'server' => $db->server_info );
 	}
 
 	/** The statement that makes a table. Defaults of binary columns that are no text, which an answer could not hold, are in hex. */
@@ -571,8 +598,7 @@ class Sitefleet_Backup {
 
 	/** A table of the site, or one that is being restored. */
 	private function table( $name ): string {
-		global $wpdb;
-		$good = is_string( $name ) && strlen( $name ) <= 64 && ( 0 === strpos( $name, $wpdb->base_prefix ) || preg_match( '/^sfr_[0-9a-f]{8}_[no]\d{1,4}\z/', $name ) );
+		$good = is_string( $name ) && strlen( $name ) <= 64 && ( $this->is_own( $name ) || preg_match( '/^sfr_[0-9a-f]{8}_[no]\d{1,4}\z/', $name ) );
 		Sitefleet_Refusal::when( ! $good, 'bad_request', 'A table is not one of the site.' );
 		return $name;
 	}
@@ -892,7 +918,7 @@ class Sitefleet_Backup {
 	private function keep_connection( array $job ): void {
 		global $wpdb;
 		foreach ( $job['tables'] as list( $live, $new ) ) {
-			if ( $live !== $wpdb->options ) continue;
+			if ( $this->folded( $live ) !== $this->folded( $wpdb->options ) ) continue;
 			$db   = $this->database();
 			$key  = fn( $table ) => $this->all( $db, 'SELECT option_value AS value FROM ' . self::name( $table ) . " WHERE option_name = 'mainwp_child_pubkey'" )[0]['value'] ?? null;
 			if ( ! $this->has_table( $db, $live ) || $key( $live ) === $key( $new ) ) continue;

@@ -57,6 +57,8 @@ export interface WordPressOptions {
    * file is replaced by another of the same time.
    */
   compiled?: boolean;
+  /** Of the names of tables; default: `wp_`. */
+  prefix?: string;
   /** A single site of the same host whose database is copied: cheaper than WordPress' installer. */
   like?: WordPress;
 }
@@ -71,8 +73,15 @@ export class WordPressHost {
   /**
    * @param files `code` = WordPress without its scripts, styles, pictures and unused parts: 950 files in place of 2,500, where
    * each is read again and again and no browser asks for them
+   * @param options of the database server
    */
-  async start({ files = 'all' }: { files?: 'all' | 'code' } = {}): Promise<void> {
+  async start({
+    files = 'all',
+    options: more = [],
+  }: {
+    files?: 'all' | 'code';
+    options?: string[];
+  } = {}): Promise<void> {
     chmodSync(this.folder, 0o755);
     mkdirSync(join(this.folder, 'compiled'));
     if (USER.uid !== undefined) chownSync(join(this.folder, 'compiled'), USER.uid, USER.gid);
@@ -91,7 +100,7 @@ export class WordPressHost {
     const small = ['--innodb-buffer-pool-size=32M', '--innodb-flush-log-at-trx-commit=0'];
     const user = process.getuid?.() === 0 ? ['--user=root'] : [];
     const places = [`--datadir=${join(this.folder, 'db')}`, `--socket=${this.#socket}`];
-    this.#database = spawn('mariadbd', ['--no-defaults', ...user, ...places, ...options, ...small], {
+    this.#database = spawn('mariadbd', ['--no-defaults', ...user, ...places, ...options, ...small, ...more], {
       stdio: 'ignore',
     });
     await until(() => this.sql('SELECT 1') === 0, 'MariaDB');
@@ -182,6 +191,7 @@ export class WordPress {
   readonly #copied: boolean;
   readonly #workers: number;
   readonly #temporary: boolean;
+  readonly #prefix: string;
   readonly #log: string;
   readonly #compiled: string;
   readonly #keepsCompiled: boolean;
@@ -198,6 +208,7 @@ export class WordPress {
     this.#copied = options.like !== undefined;
     this.#workers = options.workers ?? 4;
     this.#temporary = options.temporary === true;
+    this.#prefix = options.prefix ?? 'wp_';
     this.#keepsCompiled = options.compiled === true;
     this.#folder = folder;
     this.#port = port;
@@ -220,7 +231,7 @@ export class WordPress {
     const log =
       this.#log &&
       `defined('WP_DEBUG') || define('WP_DEBUG', true); define('WP_DEBUG_DISPLAY', false); define('WP_DEBUG_LOG', '${this.#log}');`;
-    writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log));
+    writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log, this.#prefix));
     if (!this.#copied) this.#runInstaller();
     if (this.#multisite) {
       this.php(
@@ -232,7 +243,10 @@ export class WordPress {
       const network = `define('WP_ALLOW_MULTISITE', true); define('MULTISITE', true); define('SUBDOMAIN_INSTALL', false);
         define('DOMAIN_CURRENT_SITE', '127.0.0.1:${this.#port}'); define('PATH_CURRENT_SITE', '/');
         define('SITE_ID_CURRENT_SITE', 1); define('BLOG_ID_CURRENT_SITE', 1);`;
-      writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log + network));
+      writeFileSync(
+        join(this.#folder, 'config.php'),
+        config(this.content, socket, this.database, log + network, this.#prefix),
+      );
       // WordPress has made every administrator a network administrator.
       this.wp("update_site_option('site_admins', array('admin'));");
     }
@@ -400,7 +414,7 @@ export class WordPress {
   }
 }
 
-function config(content: string, socket: string, database: string, more: string): string {
+function config(content: string, socket: string, database: string, more: string, prefix: string): string {
   return `<?php
 if (is_file('${content}/flags.php')) require '${content}/flags.php';
 define('DB_NAME', '${database}'); define('DB_USER', 'root'); define('DB_PASSWORD', ''); define('DB_HOST', '${socket}');
@@ -409,7 +423,7 @@ define('WP_CONTENT_DIR', '${content}'); define('AUTOMATIC_UPDATER_DISABLED', tru
 foreach (array('AUTH_KEY','SECURE_AUTH_KEY','LOGGED_IN_KEY','NONCE_KEY','AUTH_SALT','SECURE_AUTH_SALT','LOGGED_IN_SALT','NONCE_SALT') as $name)
   define($name, hash('sha256', "$name of the tests"));
 ${more}
-$table_prefix = 'wp_';
+$table_prefix = '${prefix}';
 defined('ABSPATH') || define('ABSPATH', dirname($_SERVER['SCRIPT_FILENAME'] ?? '') . '/');
 require_once ABSPATH . 'wp-settings.php';
 `;

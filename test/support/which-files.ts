@@ -31,6 +31,7 @@ export const LONGEST: readonly string[] = [
   'robustness/clock',
   'backups/drill-wordpress',
   'backups/playground',
+  'backups/real-database',
   'cli/shell',
   'robustness/monitors-shared',
   'robustness/volume',
@@ -206,7 +207,7 @@ export const WITHOUT_DATES = [
   // A browser hangs under libfaketime.
   'test/page/**/*.test.ts',
   'test/audits/{browser,pictures}.test.ts',
-  'test/backups/{copies,doctor,drill-wordpress,playground,real-wordpress}.test.ts',
+  'test/backups/{copies,doctor,drill-wordpress,playground,real-database,real-wordpress}.test.ts',
   'test/safety/{kills,guarded-updates,looks,pictures,fleet,outside}.test.ts',
   'test/rollouts/{crash,kills,halted}.test.ts',
   'test/undo/rollout.test.ts',

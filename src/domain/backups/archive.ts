@@ -157,7 +157,7 @@ To restore it by hand, on a machine with PHP, a web server and MariaDB or MySQL:
 3. Correct DB_NAME, DB_USER, DB_PASSWORD and DB_HOST in FOLDER/wp-config.php.
 4. At another address:                        wp search-replace OLD-ADDRESS NEW-ADDRESS
 
-Not in it: caches, archives of other backup plugins, views, triggers, links, and the plugins of Sitefleet itself.
+Not in it: caches, archives of other backup plugins, views, sequences, triggers, earlier versions of rows, links, and the plugins of Sitefleet itself.
 ${left.length === 0 ? '' : `Not in database.sql, because their definitions are more than a table of one database: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}${rows.length === 0 ? '' : `Rows that were too large to be read, not in database.sql either:\n${rows.map((row) => `  ${pathText(row)}\n`).join('')}`}`;
 }
 

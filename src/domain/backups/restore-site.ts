@@ -22,6 +22,7 @@ import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText } from '
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
 import { type Sent, sendRestore, sentOf } from './send-restore.js';
 import { rowsLeftOut, type Snapshot } from './snapshot.js';
+import { LITERALS } from './table-definition.js';
 
 /** Names in an answer. */
 const NAMED = 30;
@@ -202,7 +203,7 @@ async function withStrays({ selection, plugin: { site } }: Restore, result: Rest
   const found = await site.strays().catch(() => null);
   if (found?.folders.length === 0) return result;
   const { folders = [], paths = [], count = 0, whole = false } = found ?? {};
-  const where = folders.length === 0 ? 'caches and copies in wp-content' : namedOf(folders, folders.length);
+  const where = folders.length === 0 ? 'caches and copies in wp-content' : namedOf(folders);
   const what =
     count > 0
       ? ` Look at the ${count} files in them that run, or steer PHP or the web server: ${namedOf(paths, count)}.`
@@ -212,7 +213,7 @@ async function withStrays({ selection, plugin: { site } }: Restore, result: Rest
   return { ...result, warnings: [...result.warnings, warning] };
 }
 
-function namedOf(names: readonly string[], count: number): string {
+function namedOf(names: readonly string[], count = names.length): string {
   const named = names.slice(0, NAMED).map((name) => pathText(name));
   return `${named.join('; ')}${count > named.length ? `, and ${count - named.length} more` : ''}`;
 }
@@ -287,8 +288,14 @@ function isEmpty({ entries, tables }: RestorePlan): boolean {
 /** Rows that the restored tables will not have, though the site may have them now. */
 function rowsLost(tables: RestorePlan['tables']): string[] {
   const rows = rowsLeftOut(tables);
-  if (rows.length === 0) return [];
-  return [`Rows that were too large to be read are not in the backup, and are lost: ${namedOf(rows, rows.length)}.`];
+  const histories = tables.filter(({ create }) => VERSIONED.test(create.replace(LITERALS, '')));
+  const names = histories.map(({ name }) => name);
+  return [
+    ...(rows.length === 0
+      ? []
+      : [`Rows that were too large to be read are not in the backup, and are lost: ${namedOf(rows)}.`]),
+    ...(names.length === 0 ? [] : [`Earlier versions of rows are not in the backup, and are lost: ${namedOf(names)}.`]),
+  ];
 }
 
 function resultOf(
@@ -326,7 +333,7 @@ function resultOf(
       ...rowsLost(tables),
       ...(otherKind.length > 0
         ? [
-            `Links and files in places where the backup has folders are removed, not what links lead to: ${namedOf(otherKind, otherKind.length)}.`,
+            `Links and files in places where the backup has folders are removed, not what links lead to: ${namedOf(otherKind)}.`,
           ]
         : []),
       ...(snapshot.wordpress !== plugin.hello.wordpress
