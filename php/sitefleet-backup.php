@@ -608,7 +608,9 @@ class Sitefleet_Backup {
 	/** What is being restored, and how far it is; null if nothing is. */
 	private function do_restoring(): array {
 		$job = ( $this->get )( 'backup' );
-		return array( 'job' => $job ? array( 'id' => $job['id'], 'phase' => $job['phase'], 'tables' => count( $job['tables'] ) ) : null );
+		if ( ! $job ) return array( 'job' => null );
+		$others = array_values( array_unique( array_column( $job['keys'] ?? array(), 'name' ) ) );
+		return array( 'job' => array( 'id' => $job['id'], 'phase' => $job['phase'], 'tables' => count( $job['tables'] ), 'others' => $others ) );
 	}
 
 	private function job( $id ): array {
@@ -811,9 +813,13 @@ class Sitefleet_Backup {
 		if ( 'swapped' !== $job['phase'] ) {
 			Sitefleet_Refusal::when( 'staging' !== $job['phase'], 'bad_request', 'The restore is at another step.' );
 			$this->check_staged( $job );
+			$job['keys']     = $this->keys_of_others( $job );
+			$job['triggers'] = $this->triggers( $job );
+			$this->check_keys( $job );
 			$this->keep_connection( $job );
 			$this->enter( $job, 'swapping' );
 			$this->forth( $job );
+			$this->point_keys( $job );
 			$this->enter( $job, 'swapped' );
 			self::forget();
 		}
@@ -837,18 +843,23 @@ class Sitefleet_Backup {
 		$job = ( $this->get )( 'backup' );
 		if ( ! $job || $job['id'] !== ( $request['job'] ?? null ) ) return array( 'finished' => true );
 		Sitefleet_Refusal::when( in_array( $job['phase'], array( 'swapping', 'backing' ), true ), 'bad_request', 'The restore is in the middle of a step.' );
-		$db = $this->database();
+		// Nothing is removed that a foreign key refers to.
+		$this->point_keys( $job );
+		$lost = 'swapped' === $job['phase'] ? $this->keep_triggers( $job ) : array();
+		$kept = 'swapped' === $job['phase'] ? array_values( array_diff( array_column( $job['triggers'] ?? array(), 'name' ), $lost ) ) : array();
+		$db   = $this->database();
 		foreach ( $job['tables'] as $one ) $this->run( $db, 'DROP TABLE IF EXISTS ' . self::name( $one[1] ) . ', ' . self::name( $one[2] ) );
+		$said  = array( 'triggers' => $kept, 'triggers_lost' => $lost );
 		$until = microtime( true ) + self::SECONDS;
 		foreach ( array( '/n', '/o', '' ) as $part ) {
 			foreach ( array_diff( (array) @scandir( $this->folder( $job ) . $part ), array( '.', '..', 'n', 'o' ) ) as $name ) {
-				if ( ! self::remove( $this->folder( $job ) . "$part/$name", $until ) ) return array( 'finished' => false );
+				if ( ! self::remove( $this->folder( $job ) . "$part/$name", $until ) ) return array( 'finished' => false ) + $said;
 			}
 			@rmdir( $this->folder( $job ) . $part );
 		}
 		( $this->put )( 'backup-files', array() );
 		( $this->put )( 'backup', array() );
-		return array( 'finished' => true );
+		return array( 'finished' => true ) + $said;
 	}
 
 	private function enter( array &$job, string $phase ): void {
@@ -927,6 +938,139 @@ class Sitefleet_Backup {
 		}
 	}
 
+	/**
+	 * Foreign keys of tables that are not restored, to tables that are. Where tables are renamed the database lets them follow, so that they
+	 * would refer to the replaced ones, which are removed. What is not visible to the account of the site is not found.
+	 */
+	private function keys_of_others( array $job ): array {
+		if ( ! $job['tables'] ) return array();
+		$db    = $this->database();
+		$home  = (string) $this->all( $db, 'SELECT DATABASE() AS name' )[0]['name'];
+		$lives = array();
+		foreach ( $job['tables'] as $one ) $lives[ $this->folded( $one[0] ) ] = $one[0];
+		$keys = array();
+		foreach ( $this->databases( $db, $home ) as $place ) {
+			$named = "'" . $db->real_escape_string( $place ) . "'";
+			foreach ( $this->all( $db, "SELECT TABLE_NAME AS name, CONSTRAINT_NAME AS id, COLUMN_NAME AS own, REFERENCED_TABLE_SCHEMA AS place, REFERENCED_TABLE_NAME AS parent, REFERENCED_COLUMN_NAME AS other FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = $named AND REFERENCED_TABLE_NAME IS NOT NULL ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION" ) as $row ) {
+				$parent = $lives[ $this->folded( $row['parent'] ) ] ?? null;
+				if ( null === $parent || $this->folded( $row['place'] ) !== $this->folded( $home ) ) continue;
+				if ( $place === $home && ( isset( $lives[ $this->folded( $row['name'] ) ] ) || preg_match( '/^sfr_[0-9a-f]{8}_[nok]\d*\z/', $row['name'] ) ) ) continue;
+				$index = "$place\0{$row['name']}\0{$row['id']}";
+				$keys[ $index ] = $keys[ $index ] ?? array( 'place' => $place, 'name' => $row['name'], 'id' => $row['id'], 'home' => $home, 'parent' => $parent, 'own' => array(), 'other' => array() );
+				$keys[ $index ]['own'][]   = $row['own'];
+				$keys[ $index ]['other'][] = $row['other'];
+			}
+		}
+		foreach ( $keys as &$key ) $key['rules'] = $this->rules( $db, $key );
+		return array_values( $keys );
+	}
+
+	/** Databases whose tables may refer to those of the site: all that the account sees, unless these are so many that it takes long to look. */
+	private function databases( mysqli $db, string $home ): array {
+		$rows = $this->all( $db, "SELECT TABLE_SCHEMA AS name, COUNT(*) AS many FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN (DATABASE(), 'information_schema', 'mysql', 'performance_schema', 'sys') GROUP BY TABLE_SCHEMA" );
+		return array_sum( array_column( $rows, 'many' ) ) > self::MAX_TABLES ? array( $home ) : array_merge( array( $home ), array_column( $rows, 'name' ) );
+	}
+
+	/** What happens to its rows, as the server prints it: what it does by default has another word in each. */
+	private function rules( mysqli $db, array $key ): string {
+		$create = $this->all( $db, 'SHOW CREATE TABLE ' . self::placed( $key ) )[0]['Create Table'] ?? '';
+		$rule   = ' ON (?:DELETE|UPDATE) (?:RESTRICT|CASCADE|SET NULL|SET DEFAULT|NO ACTION)';
+		return preg_match( '/^\s+CONSTRAINT ' . preg_quote( self::name( $key['id'] ), '/' ) . " FOREIGN KEY .*\)((?:$rule)*),?\r?$/m", $create, $found ) ? $found[1] : '';
+	}
+
+	/** The part of a statement that makes a foreign key. */
+	private static function key_to( array $key, string $parent ): string {
+		$columns = fn( $names ) => implode( ', ', array_map( fn( $name ) => self::name( $name ), $names ) );
+		return "FOREIGN KEY ({$columns( $key['own'] )}) REFERENCES " . self::name( $key['home'] ) . '.' . self::name( $parent ) . " ({$columns( $key['other'] )}){$key['rules']}";
+	}
+
+	private static function placed( array $key ): string { return self::name( $key['place'] ) . '.' . self::name( $key['name'] ); }
+
+	/** Tries on an empty table whether each of these keys can refer to the restored table, and whether its own table may be altered. */
+	private function check_keys( array $job ): void {
+		if ( ! $job['keys'] ) return;
+		$db    = $this->database();
+		$trial = self::name( 'sfr_' . substr( $job['id'], 0, 8 ) . '_k' );
+		$new   = array_column( $job['tables'], 1, 0 );
+		foreach ( $job['keys'] as $key ) {
+			$what = "Table {$key['name']}, which is not restored, has a foreign key to {$key['parent']} that cannot refer to the restored table. Nothing was changed. The database refused";
+			$this->run( $db, "DROP TABLE IF EXISTS $trial" );
+			try {
+				$this->run( $db, 'ALTER TABLE ' . self::placed( $key ), $what );
+				$this->run( $db, "CREATE TABLE $trial LIKE " . self::placed( $key ), $what );
+				// Otherwise the columns that it refers to are not looked at.
+				$this->run( $db, 'SET SESSION foreign_key_checks = 1' );
+				$this->run( $db, "ALTER TABLE $trial ADD " . self::key_to( $key, $new[ $key['parent'] ] ), $what );
+			} finally {
+				$db->query( 'SET SESSION foreign_key_checks = 0' );
+				$db->query( "DROP TABLE IF EXISTS $trial" );
+			}
+		}
+	}
+
+	/**
+	 * Lets these keys refer to the live tables again, under their own names. Rows that have lost theirs do not stop it. Repeated, it finds
+	 * them so: a process may have died between the two statements, which no server takes as one.
+	 */
+	private function point_keys( array $job ): void {
+		if ( empty( $job['keys'] ) ) return;
+		$db = $this->database();
+		foreach ( $job['keys'] as $key ) {
+			$quoted = fn( $name ) => "'" . $db->real_escape_string( $name ) . "'";
+			$where  = "CONSTRAINT_SCHEMA = {$quoted( $key['place'] )} AND TABLE_NAME = {$quoted( $key['name'] )}";
+			$now    = $this->all( $db, "SELECT REFERENCED_TABLE_NAME AS parent FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE $where AND CONSTRAINT_NAME = {$quoted( $key['id'] )}" )[0]['parent'] ?? null;
+			if ( null !== $now && $this->folded( $now ) === $this->folded( $key['parent'] ) ) continue;
+			$there = $this->all( $db, "SELECT 1 AS there FROM information_schema.TABLES WHERE TABLE_SCHEMA = {$quoted( $key['place'] )} AND TABLE_NAME = {$quoted( $key['name'] )}" );
+			if ( ! $there ) continue;
+			$what = "The foreign key of table {$key['name']} cannot refer to {$key['parent']}. The database refused";
+			if ( null !== $now ) $this->run( $db, 'ALTER TABLE ' . self::placed( $key ) . ' DROP FOREIGN KEY ' . self::name( $key['id'] ), $what );
+			$this->run( $db, 'ALTER TABLE ' . self::placed( $key ) . ' ADD CONSTRAINT ' . self::name( $key['id'] ) . ' ' . self::key_to( $key, $key['parent'] ), $what );
+		}
+	}
+
+	private function keys_point( array $job ): bool {
+		try {
+			$this->point_keys( $job );
+			return true;
+		} catch ( Sitefleet_Refusal $refusal ) {
+			return false;
+		}
+	}
+
+	/** The triggers of the tables that are replaced, which are not part of a backup, and how each is made. */
+	private function triggers( array $job ): array {
+		if ( ! $job['tables'] ) return array();
+		$db    = $this->database();
+		$lives = array();
+		foreach ( $job['tables'] as $one ) $lives[ $this->folded( $one[0] ) ] = $one;
+		$found = array();
+		foreach ( $this->all( $db, 'SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS place FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY ACTION_ORDER' ) as $row ) {
+			$one = $lives[ $this->folded( $row['place'] ) ] ?? null;
+			if ( null === $one ) continue;
+			$made    = $this->as_text( $db, fn() => $this->all( $db, 'SHOW CREATE TRIGGER ' . self::name( $row['name'] ) )[0] );
+			$found[] = array( 'name' => $row['name'], 'live' => $one[0], 'old' => $one[2], 'create' => (string) ( $made['SQL Original Statement'] ?? '' ), 'mode' => (string) ( $made['sql_mode'] ?? '' ) );
+		}
+		return $found;
+	}
+
+	/** Makes them again on the restored tables; the names of those that the database refuses are returned. */
+	private function keep_triggers( array $job ): array {
+		$lost = array();
+		if ( empty( $job['triggers'] ) ) return $lost;
+		$db = $this->database();
+		foreach ( $job['triggers'] as $one ) {
+			$named = "'" . $db->real_escape_string( $one['name'] ) . "'";
+			$place = $this->all( $db, "SELECT EVENT_OBJECT_TABLE AS place FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() AND TRIGGER_NAME = $named" )[0]['place'] ?? null;
+			if ( null !== $place && $this->folded( $place ) === $this->folded( $one['live'] ) ) continue;
+			// Names of triggers are unique in a database.
+			if ( $place === $one['old'] ) $this->run( $db, 'DROP TRIGGER ' . self::name( $one['name'] ) );
+			$db->query( "SET SESSION sql_mode = '" . $db->real_escape_string( $one['mode'] ) . "'" );
+			if ( ! $this->as_text( $db, fn() => $db->query( $one['create'] ) ) ) $lost[] = $one['name'];
+			$this->database();
+		}
+		return $lost;
+	}
+
 	/** Files one by one, then all tables in one statement: once that has happened, everything has. */
 	private function forth( array $job ): void {
 		foreach ( $this->entries() as $index => list( $rel, $what ) ) {
@@ -957,6 +1101,8 @@ class Sitefleet_Backup {
 			}
 			$this->run( $db, 'RENAME TABLE ' . implode( ', ', $moves ) );
 		}
+		// Here a site that is whole otherwise does not wait for it: nothing is removed before it is done.
+		$this->keys_point( $job );
 		foreach ( array_reverse( $this->entries(), true ) as $index => list( $rel, $what ) ) {
 			list( $live, $new, $old ) = array( $this->path( $rel ), $this->folder( $job ) . "/n/$index", $this->folder( $job ) . "/o/$index" );
 			foreach ( array( array( $live, $old ), array( $new, $live ), array( $live, $new ), array( $old, $live ) ) as $pair ) self::end_move( ...$pair );
@@ -1018,7 +1164,7 @@ class Sitefleet_Backup {
 
 	private function heal(): void {
 		$job = ( $this->get )( 'backup' );
-		if ( 'swapping' === $job['phase'] && $job['tables'] && $this->tables_swapped( $job ) ) {
+		if ( 'swapping' === $job['phase'] && $job['tables'] && $this->tables_swapped( $job ) && $this->keys_point( $job ) ) {
 			$this->enter( $job, 'swapped' );
 		} elseif ( in_array( $job['phase'], array( 'swapping', 'backing' ), true ) ) {
 			$this->undo( $job );

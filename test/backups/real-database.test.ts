@@ -1,24 +1,30 @@
 /** What databases of real sites have besides tables of their own character: ties between tables, and names that look alike. */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
-import { closeTransport } from '../guard/tools.js';
+import { closeTransport, visit } from '../guard/tools.js';
 import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
 import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
+import { pause } from '../support/processes/program.js';
 
 const CHILD = 'mainwp-child/mainwp-child.php';
+/** Fatal while a file beside wp-content says so. */
+const DOOMED =
+  "<?php\n/* Plugin Name: Doomed\nVersion: 1.0 */\nif ( file_exists( dirname( WP_CONTENT_DIR ) . '/doom' ) ) { undefined_function_of_doom(); }\n";
+
 /** A site whose backups are made and restored. */
 async function backedUpSite(host: WordPressHost, prefix = 'wp_') {
   const key = await generateKey();
   const site = await host.site('ties', { workers: 4, log: true, temporary: true, compiled: true, prefix });
   site.trust(key.public_key);
   site.write(`plugins/${CHILD}`, readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)));
-  site.activate(CHILD);
+  site.write('plugins/doomed/doomed.php', DOOMED);
+  site.activate(CHILD, 'doomed/doomed.php');
   const app = await testApp({
     sites: 1,
     realClock: true,
@@ -49,6 +55,8 @@ describe('the database of a real site', needs(...WORDPRESS), () => {
   let sql: (statements: string) => string;
   let backUp: () => Promise<string>;
   let restore: (backup_id: string, input?: object) => Promise<Answer>;
+  const doom = () => join(site.content, '..', 'doom');
+  const front = () => visit(site.url).then(({ status }) => status);
   const names = (like: string) =>
     sql(
       `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = '${site.database}' AND TABLE_NAME LIKE '${like}'`,
@@ -71,8 +79,103 @@ describe('the database of a real site', needs(...WORDPRESS), () => {
     await host.close();
   });
   beforeEach(() => {
+    rmSync(doom(), { force: true });
     const own = names('%').filter((name) => /^(wp_t_|wp_shop_|wp_2_|wp_mail_|crm_|sfr_)|^WP_/.test(name));
     if (own.length > 0) sql(`SET foreign_key_checks = 0; DROP TABLE ${own.join(', ')}`);
+    sql('DROP DATABASE IF EXISTS beside');
+  });
+
+  describe('a foreign key of a table that is not restored', () => {
+    const PARENT =
+      'CREATE TABLE wp_t_permission (id BIGINT UNSIGNED PRIMARY KEY, lang VARCHAR(9) NOT NULL, n INT NOT NULL, KEY both_parts (lang, n)) ENGINE=InnoDB; INSERT INTO wp_t_permission VALUES (1, "de", 1), (2, "en", 2)';
+    const CHILDREN = `CREATE TABLE wp_t_log (id INT PRIMARY KEY, permission BIGINT UNSIGNED NOT NULL, lang VARCHAR(9), n INT, KEY k (permission), KEY l (lang, n),
+        CONSTRAINT fk_permission FOREIGN KEY (permission) REFERENCES wp_t_permission (id) ON DELETE CASCADE ON UPDATE CASCADE,
+        CONSTRAINT fk_both FOREIGN KEY (lang, n) REFERENCES wp_t_permission (lang, n) ON DELETE SET NULL) ENGINE=InnoDB;
+      CREATE TABLE crm_contacts (id INT PRIMARY KEY, user BIGINT UNSIGNED NOT NULL, KEY k (user), FOREIGN KEY (user) REFERENCES wp_users (ID)) ENGINE=InnoDB;
+      CREATE DATABASE beside;
+      CREATE TABLE beside.notes (id INT PRIMARY KEY, permission BIGINT UNSIGNED, KEY k (permission), CONSTRAINT fk_note FOREIGN KEY (permission) REFERENCES ties.wp_t_permission (id) ON DELETE NO ACTION) ENGINE=InnoDB;
+      INSERT INTO wp_t_log VALUES (1, 1, 'de', 1); INSERT INTO crm_contacts VALUES (1, 1); INSERT INTO beside.notes VALUES (1, 2)`;
+    const made = () => ['wp_t_log', 'crm_contacts', 'beside.notes'].map((name) => sql(`SHOW CREATE TABLE ${name}`));
+
+    it('refers to the restored table, by its name and rules, and rows that have lost theirs do not stop it', async () => {
+      sql(PARENT);
+      const id = await backUp();
+      sql(CHILDREN);
+      sql("INSERT INTO wp_t_permission VALUES (3, 'fr', 3); INSERT INTO wp_t_log VALUES (2, 3, NULL, NULL)");
+      const before = made();
+      const done = await restore(id);
+      expect(done).toMatchObject({ outcome: 'restored' });
+      const said = done.warnings.find((text: string) => text.startsWith('Tables that were not restored'));
+      for (const name of ['wp_t_log', 'crm_contacts', 'notes']) expect(said).toContain(name);
+      expect(made()).toEqual(before);
+      sql(
+        "INSERT INTO wp_t_log VALUES (3, 2, 'en', 2); INSERT INTO crm_contacts VALUES (2, 1); INSERT INTO beside.notes VALUES (2, 1)",
+      );
+      expect(() => sql('INSERT INTO wp_t_log VALUES (4, 3, NULL, NULL)')).toThrow('fk_permission');
+      sql('DELETE FROM beside.notes; DELETE FROM wp_t_permission WHERE id = 2');
+      expect(sql('SELECT id FROM wp_t_log').split('\n')).toEqual(['1', '2', '']);
+      expect(names('sfr%')).toEqual([]);
+      // Nothing of it is said where there is no such table.
+      sql('SET foreign_key_checks = 0; DROP TABLE wp_t_log, crm_contacts, beside.notes');
+      expect((await restore(id)).warnings.join()).not.toContain('not restored');
+    });
+
+    it('refers to the table from before when the restore is taken back', async () => {
+      sql(PARENT);
+      const id = await backUp();
+      sql(CHILDREN);
+      const before = made();
+      writeFileSync(doom(), '');
+      site.write('plugins/doomed/doomed.php', DOOMED.replace('undefined_function_of_doom();', ''));
+      expect(await restore(id)).toMatchObject({ outcome: 'taken_back' });
+      rmSync(doom());
+      site.write('plugins/doomed/doomed.php', DOOMED);
+      expect(made()).toEqual(before);
+      sql("INSERT INTO wp_t_log VALUES (3, 2, 'en', 2); INSERT INTO crm_contacts VALUES (2, 1)");
+      expect(names('sfr%')).toEqual([]);
+    });
+
+    it('is mended by the next request when the process dies after the swap', async () => {
+      sql(PARENT);
+      const id = await backUp();
+      sql(CHILDREN);
+      const before = made();
+      const holders = [host.hold(`USE ${site.database}; LOCK TABLES wp_t_permission READ;`)];
+      try {
+        await reached(() => sql('SHOW OPEN TABLES WHERE In_use > 0').includes('wp_t_permission'));
+        const call = restore(id, { what: 'table', name: 'wp_t_permission' }).catch((error: unknown) => error);
+        await reached(() => sql('SHOW PROCESSLIST').includes('RENAME TABLE'), call);
+        holders.push(host.hold(`USE ${site.database}; LOCK TABLES wp_t_log READ;`));
+        await reached(() => sql('SHOW OPEN TABLES WHERE In_use > 0').includes('wp_t_log'), call);
+        holders[0]?.();
+        await reached(() => sql('SHOW PROCESSLIST').includes('DROP FOREIGN KEY'), call);
+        site.stop();
+        await site.serve();
+        holders[1]?.();
+        await call;
+      } finally {
+        for (const release of holders) release();
+      }
+      await reached(async () => (await front()) === 200);
+      expect(made()).toEqual(before);
+      expect(journal()).toContain('swapped');
+      expect(await restore(id, { what: 'table', name: 'wp_t_permission' })).toMatchObject({ outcome: 'restored' });
+      expect(made()).toEqual(before);
+      expect(names('sfr%')).toEqual([]);
+    });
+
+    it('stops the restore before anything is changed where the restored table does not fit it', async () => {
+      sql('CREATE TABLE wp_t_permission (id INT PRIMARY KEY); INSERT INTO wp_t_permission VALUES (1)');
+      const id = await backUp();
+      sql('DROP TABLE wp_t_permission');
+      sql(`${PARENT}; ${CHILDREN}`);
+      const before = [...made(), sql('SHOW CREATE TABLE wp_t_permission')];
+      await expect(restore(id)).rejects.toThrow(/Table (notes|wp_t_log), which is not restored/);
+      expect([...made(), sql('SHOW CREATE TABLE wp_t_permission')]).toEqual(before);
+      expect(await front()).toBe(200);
+      sql('SET foreign_key_checks = 0; DROP TABLE wp_t_log, beside.notes');
+      expect(await restore(id)).toMatchObject({ outcome: 'restored' });
+    });
   });
 
   it('defaults and values of ENUM that are no ASCII come back in every character set', async () => {
@@ -125,6 +228,36 @@ describe('the database of a real site', needs(...WORDPRESS), () => {
     expect(own.map(rows)).toEqual(own.map(() => 1));
   });
 
+  it('triggers of a replaced table are kept, and those that do not fit any more are named', async () => {
+    sql(
+      'CREATE TABLE wp_t_notes (id INT PRIMARY KEY) ENGINE=InnoDB; CREATE TABLE wp_t_count (n VARCHAR(9)) CHARSET utf8mb4',
+    );
+    const id = await backUp();
+    sql(`ALTER TABLE wp_t_notes ADD COLUMN more INT;
+      CREATE DEFINER = root@localhost TRIGGER wp_t_second AFTER INSERT ON wp_t_notes FOR EACH ROW INSERT INTO wp_t_count VALUES ('zählt');
+      CREATE DEFINER = root@localhost TRIGGER wp_t_first AFTER INSERT ON wp_t_notes FOR EACH ROW PRECEDES wp_t_second INSERT INTO wp_t_count VALUES ('zuerst');
+      CREATE DEFINER = root@localhost TRIGGER wp_t_more BEFORE INSERT ON wp_t_notes FOR EACH ROW SET NEW.more = 1;`);
+    const shown = () =>
+      sql('SHOW TRIGGERS')
+        .split('\n')
+        .map((line) => line.split('\t').slice(0, 5));
+    const before = shown();
+    // Taken back, they are where they were.
+    writeFileSync(doom(), '');
+    site.write('plugins/doomed/doomed.php', DOOMED.replace('undefined_function_of_doom();', ''));
+    expect(await restore(id)).toMatchObject({ outcome: 'taken_back' });
+    rmSync(doom());
+    site.write('plugins/doomed/doomed.php', DOOMED);
+    expect(shown()).toEqual(before);
+    const done = await restore(id);
+    expect(done).toMatchObject({ outcome: 'restored' });
+    expect(done.warnings.find((text: string) => text.includes('kept'))).toMatch(/: wp_t_first, wp_t_second\.$/);
+    expect(done.warnings.find((text: string) => text.includes('refused'))).toMatch(/: wp_t_more\.$/);
+    expect(shown()).toEqual(before.filter(([name]) => name !== 'wp_t_more'));
+    sql('INSERT INTO wp_t_notes VALUES (1)');
+    expect(sql('SELECT n FROM wp_t_count')).toBe('zuerst\nzählt\n');
+  });
+
   it('of a table that keeps earlier versions of its rows, those of now come back', async () => {
     sql(`CREATE TABLE wp_t_versions (id INT PRIMARY KEY, n INT) WITH SYSTEM VERSIONING; INSERT INTO wp_t_versions VALUES (1, 2), (2, 5); UPDATE wp_t_versions SET n = 3 WHERE id = 1;
       CREATE TABLE wp_t_periods (id INT PRIMARY KEY, s TIMESTAMP(6) GENERATED ALWAYS AS ROW START, e TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (s, e)) WITH SYSTEM VERSIONING; INSERT INTO wp_t_periods (id) VALUES (7);
@@ -150,6 +283,13 @@ describe('the database of a real site', needs(...WORDPRESS), () => {
   it('none of it leaves a message of PHP', () => {
     expect(site.complaints('sitefleet-backup.php')).toEqual([]);
   });
+
+  /** What the plugin has noted of a restore. */
+  function journal(): string {
+    const store = readdirSync(site.content).find((name) => name.startsWith('sitefleet-guard-')) ?? '';
+    const path = join(site.content, store, 'backup.json');
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  }
 });
 
 describe('a database that keeps names of tables in small letters', needs(...WORDPRESS), () => {
@@ -166,13 +306,30 @@ describe('a database that keeps names of tables in small letters', needs(...WORD
     await host.start({ files: 'code', options: ['--lower-case-table-names=1'] });
     const { app: started, sql, backUp, restore } = await backedUpSite(host, 'Wp_');
     app = started;
+    sql(
+      'CREATE TABLE Wp_Child (id INT PRIMARY KEY, user BIGINT UNSIGNED NOT NULL, CONSTRAINT fk_user FOREIGN KEY (user) REFERENCES Wp_users (ID)) ENGINE=InnoDB',
+    );
     const id = await backUp();
     const { database } = await app.call('get-backup', { backup_id: id });
     const names = database.map(({ name }: Answer) => name);
-    expect(names).toEqual(expect.arrayContaining(['wp_options', 'wp_users']));
+    expect(names).toEqual(expect.arrayContaining(['wp_options', 'wp_users', 'wp_child']));
     sql("UPDATE Wp_options SET option_value = 'later' WHERE option_name = 'blogname'");
     expect(await restore(id)).toMatchObject({ outcome: 'restored' });
     expect(sql("SELECT option_value FROM wp_options WHERE option_name = 'blogname'")).toBe('Test\n');
     expect(await restore(id, { what: 'table', name: 'wp_users' })).toMatchObject({ outcome: 'restored' });
+    expect(sql('SHOW CREATE TABLE wp_child')).toContain('REFERENCES `wp_users` (`ID`)');
   });
 });
+
+/** Waits for a state of the site; fails when the call that leads to it has ended before. */
+async function reached(there: () => boolean | Promise<boolean>, call?: Promise<unknown>): Promise<void> {
+  let ended: unknown = null;
+  void call?.then((answer) => {
+    ended = answer;
+  });
+  while (!(await there())) {
+    if (ended !== null)
+      throw new Error(`the call has ended: ${ended instanceof Error ? ended.message : JSON.stringify(ended)}`);
+    await pause(2);
+  }
+}

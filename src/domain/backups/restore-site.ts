@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { RestoreResult } from '../../../schemas/backup.js';
+import type { Finished, Restoring } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Repository } from '../../store/backups/repository/types.js';
@@ -121,7 +122,7 @@ async function run(restore: Restore): Promise<RestoreResult> {
   if (under?.id === begun.job && under.phase === 'swapped') {
     const earlier = JSON.parse(begun.selection) as Selection;
     const before = { ...restore, selection: earlier };
-    const outcome = await judge(before, begun.job, []);
+    const outcome = await judge(before, under, []);
     if (isSame) return { ...resultOf(before, null, outcome.outcome, outcome.findings), warnings: outcome.warnings };
     return run(restore);
   }
@@ -190,8 +191,8 @@ async function carryOut(restore: Restore, begun: RestoreRow, noted: Sent | null)
   }
   // From here on not to be interrupted: the signal of the caller would leave the site unjudged.
   const whole = { ...restore, ctx: { ...ctx, signal: new AbortController().signal } };
-  await swap(whole, job);
-  const { outcome, findings, warnings } = await judge(whole, job, before);
+  const swapped = await swap(whole, job);
+  const { outcome, findings, warnings } = await judge(whole, swapped, before);
   const result = resultOf(restore, plan, outcome, findings);
   return await withStrays(whole, { ...result, warnings: [...result.warnings, ...warnings] });
 }
@@ -219,15 +220,18 @@ function namedOf(names: readonly string[], count = names.length): string {
 }
 
 /** The answer of a swap may be lost: what the site says it is at decides. */
-async function swap({ plugin: { site } }: Restore, job: string): Promise<void> {
+async function swap({ plugin: { site } }: Restore, job: string): Promise<Swapped> {
   try {
-    await site.swap(job);
+    return (await site.swap(job)) ?? { id: job, others: [] };
   } catch (error) {
     const now = await site.restoring().catch(() => null);
-    if (now?.id === job && now.phase === 'swapped') return;
+    if (now?.id === job && now.phase === 'swapped') return now;
     throw error;
   }
 }
+
+/** A restore that is live, and the tables that refer to its tables. */
+type Swapped = Pick<Restoring, 'id' | 'others'>;
 
 interface Judgement {
   outcome: 'restored' | 'taken_back';
@@ -236,18 +240,15 @@ interface Judgement {
 }
 
 /** Looks at the restored site: keeps it, or takes the restore back when something is wrong that was not before. */
-async function judge(restore: Restore, job: string, before: readonly Finding[]): Promise<Judgement> {
+async function judge(restore: Restore, { id: job, others }: Swapped, before: readonly Finding[]): Promise<Judgement> {
   const { ctx, target, plugin } = restore;
   const known = new Set(before.map(textOf));
   const found = await ailments(ctx, target);
   const worse = found.filter((finding) => !known.has(textOf(finding)));
   if (worse.length > 0) await plugin.site.back(job);
-  const finished = await finish(restore, job).then(
-    () => true,
-    () => false,
-  );
+  const finished = await finish(restore, job).catch(() => null);
   // A row that stays lets the next call remove what this one could not.
-  if (finished) await ctx.store.siteBackups.endRestore(target.site.id, job);
+  if (finished !== null) await ctx.store.siteBackups.endRestore(target.site.id, job);
   const { what, name } = restore.selection;
   ctx.events.emit({
     name: 'site.restored',
@@ -262,16 +263,50 @@ async function judge(restore: Restore, job: string, before: readonly Finding[]):
   return {
     outcome: worse.length > 0 ? 'taken_back' : 'restored',
     findings: (worse.length > 0 ? worse : found).map(textOf),
-    warnings: finished ? [] : ['What was replaced is still on the site: repeat the call to remove it.'],
+    warnings: [
+      ...(worse.length > 0 ? [] : besides(others, finished)),
+      ...(finished === null ? ['What was replaced is still on the site: repeat the call to remove it.'] : []),
+    ],
   };
+}
+
+/** What became of things that belong to the restored tables, and are not in a backup. */
+function besides(others: readonly string[], finished: Finished | null): string[] {
+  const { triggers = [], triggers_lost = [] } = finished ?? {};
+  const said = (names: readonly string[], text: (named: string) => string) =>
+    names.length === 0
+      ? []
+      : [
+          text(
+            shortened(
+              names.map((name) => pathText(name, 64)),
+              ', ',
+            ),
+          ),
+        ];
+  return [
+    ...said(
+      others,
+      (named) =>
+        `Tables that were not restored refer to restored ones, maybe to rows that these do not have any more: ${named}.`,
+    ),
+    ...said(triggers, (named) => `Triggers are not in a backup. Those of the replaced tables were kept: ${named}.`),
+    ...said(
+      triggers_lost,
+      (named) => `Triggers of the replaced tables are lost, as the database refused to make them again: ${named}.`,
+    ),
+  ];
 }
 
 function textOf({ what }: Finding): string {
   return what;
 }
 
-async function finish({ ctx, plugin: { site } }: Restore, job: string): Promise<void> {
-  for (let request = 0; request < MOST_FINISHES; request++) if (await site.finish(job, { signal: ctx.signal })) return;
+async function finish({ ctx, plugin: { site } }: Restore, job: string): Promise<Finished> {
+  let finished: Finished = { finished: false, triggers: [], triggers_lost: [] };
+  for (let request = 0; request < MOST_FINISHES && !finished.finished; request++)
+    finished = await site.finish(job, { signal: ctx.signal });
+  return finished;
 }
 
 function planOf({ ctx, row, snapshot, selection, plugin, repository }: Restore): Promise<RestorePlan> {

@@ -124,6 +124,17 @@ export type PlannedFile = [path: string, what: 'put' | 'remove'];
 export interface Restoring {
   id: string;
   phase: 'staging' | 'swapping' | 'swapped' | 'backing';
+  /** Tables that are not restored, with foreign keys to some that are. */
+  others: string[];
+}
+
+export interface Finished {
+  /** False = not all of it is removed yet: ask again. */
+  finished: boolean;
+  /** Triggers of the replaced tables that were made again on the restored ones. */
+  triggers: string[];
+  /** Those that the database refused. */
+  triggers_lost: string[];
 }
 
 type Fields = Record<string, unknown>;
@@ -257,9 +268,9 @@ export class BackupClient {
     return this.#ask('back', { job }, restoringOf, options);
   }
 
-  /** Removes what is not live any more; false = not all of it yet: ask again. */
-  finish(job: string, options?: GuardCallOptions): Promise<boolean> {
-    return this.#ask('finish', { job }, (value) => value.finished === true, options);
+  /** Removes what is not live any more. */
+  finish(job: string, options?: GuardCallOptions): Promise<Finished> {
+    return this.#ask('finish', { job }, finishedOf, options);
   }
 }
 
@@ -395,7 +406,17 @@ function restoringOf({ job }: Fields): Restoring | null {
   if (!isObject(job)) throw wrong('job');
   const phase = PHASES.find((one) => one === job.phase);
   if (phase === undefined) throw wrong('phase');
-  return { id: text(job, 'id', 64), phase };
+  return { id: text(job, 'id', 64), phase, others: names(job, 'others') };
+}
+
+function finishedOf(value: Fields): Finished {
+  const [triggers, triggers_lost] = [names(value, 'triggers'), names(value, 'triggers_lost')];
+  return { finished: value.finished === true, triggers, triggers_lost };
+}
+
+/** Of tables or triggers; the plugin before 1.0.5 names none. */
+function names(from: Fields, name: string): string[] {
+  return from[name] === undefined ? [] : list(from, name).map((one) => word(one, name, 64));
 }
 
 function list(from: Fields, name: string): unknown[] {
