@@ -172,6 +172,8 @@ describe('the database of a real site', needs(...WORDPRESS), () => {
       const before = [...made(), sql('SHOW CREATE TABLE wp_t_permission')];
       await expect(restore(id)).rejects.toThrow(/Table (notes|wp_t_log), which is not restored/);
       expect([...made(), sql('SHOW CREATE TABLE wp_t_permission')]).toEqual(before);
+      expect(names('sfr%')).toEqual([]);
+      expect(journal()).not.toContain('staging');
       expect(await front()).toBe(200);
       sql('SET foreign_key_checks = 0; DROP TABLE wp_t_log, beside.notes');
       expect(await restore(id)).toMatchObject({ outcome: 'restored' });

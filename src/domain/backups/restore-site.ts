@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { RestoreResult } from '../../../schemas/backup.js';
+import { GuardFailure } from '../../outbound/guard/failure.js';
 import type { Finished, Restoring } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
@@ -220,12 +221,20 @@ function namedOf(names: readonly string[], count = names.length): string {
 }
 
 /** The answer of a swap may be lost: what the site says it is at decides. */
-async function swap({ plugin: { site } }: Restore, job: string): Promise<Swapped> {
+async function swap(restore: Restore, job: string): Promise<Swapped> {
+  const { ctx, target, plugin } = restore;
+  const { site } = plugin;
   try {
     return (await site.swap(job)) ?? { id: job, others: [] };
   } catch (error) {
     const now = await site.restoring().catch(() => null);
     if (now?.id === job && now.phase === 'swapped') return now;
+    const refused = error instanceof GuardFailure && error.code !== 'no_guard' && error.code !== 'busy';
+    // The live site is as it was, and what was sent would only be in its way.
+    if (refused && now?.id === job && now.phase === 'staging')
+      await finish(restore, job)
+        .then(() => ctx.store.siteBackups.endRestore(target.site.id, job))
+        .catch(() => undefined);
     throw error;
   }
 }
