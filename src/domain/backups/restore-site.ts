@@ -282,29 +282,19 @@ async function judge(restore: Restore, { id: job, others }: Swapped, before: rea
 /** What became of things that belong to the restored tables, and are not in a backup. */
 function besides(others: readonly string[], finished: Finished | null): string[] {
   const { triggers = [], triggers_lost = [] } = finished ?? {};
-  const said = (names: readonly string[], text: (named: string) => string) =>
-    names.length === 0
-      ? []
-      : [
-          text(
-            shortened(
-              names.map((name) => pathText(name, 64)),
-              ', ',
-            ),
-          ),
-        ];
   return [
     ...said(
+      'Tables that were not restored refer to restored ones, maybe to rows that these do not have any more',
       others,
-      (named) =>
-        `Tables that were not restored refer to restored ones, maybe to rows that these do not have any more: ${named}.`,
     ),
-    ...said(triggers, (named) => `Triggers are not in a backup. Those of the replaced tables were kept: ${named}.`),
-    ...said(
-      triggers_lost,
-      (named) => `Triggers of the replaced tables are lost, as the database refused to make them again: ${named}.`,
-    ),
+    ...said('Triggers are not in a backup. Those of the replaced tables were kept', triggers),
+    ...said('Triggers of the replaced tables are lost, as the database refused to make them again', triggers_lost),
   ];
+}
+
+/** A warning of what it concerns; none if that is nothing. */
+function said(what: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${what}: ${namedOf(names)}.`];
 }
 
 function textOf({ what }: Finding): string {
@@ -331,16 +321,18 @@ function isEmpty({ entries, tables }: RestorePlan): boolean {
 
 /** Rows that the restored tables will not have, though the site may have them now. */
 function rowsLost(tables: RestorePlan['tables']): string[] {
-  const rows = rowsLeftOut(tables);
   const histories = tables.filter(({ create }) => VERSIONED.test(create.replace(LITERALS, '')));
-  const names = histories.map(({ name }) => name);
   return [
-    ...(rows.length === 0
-      ? []
-      : [`Rows that were too large to be read are not in the backup, and are lost: ${namedOf(rows)}.`]),
-    ...(names.length === 0 ? [] : [`Earlier versions of rows are not in the backup, and are lost: ${namedOf(names)}.`]),
+    ...said('Rows that were too large to be read are not in the backup, and are lost', rowsLeftOut(tables)),
+    ...said(
+      'Earlier versions of rows are not in the backup, and are lost',
+      histories.map(({ name }) => name),
+    ),
   ];
 }
+
+/** Of tables that keep earlier versions of their rows. */
+const VERSIONED = /\bWITH SYSTEM VERSIONING\b/i;
 
 function resultOf(
   { target: { site }, row, snapshot, selection, plugin }: Restore,
@@ -375,11 +367,7 @@ function resultOf(
     warnings: [
       ...(tables.length > 0 ? ['What was written to these tables since the backup is lost.'] : []),
       ...rowsLost(tables),
-      ...(otherKind.length > 0
-        ? [
-            `Links and files in places where the backup has folders are removed, not what links lead to: ${namedOf(otherKind)}.`,
-          ]
-        : []),
+      ...said('Links and files in places where the backup has folders are removed, not what links lead to', otherKind),
       ...(snapshot.wordpress !== plugin.hello.wordpress
         ? [
             `WordPress itself is not restored: the backup is of ${pathText(snapshot.wordpress, 40)}, the site has ${pathText(plugin.hello.wordpress, 40)}.`,
