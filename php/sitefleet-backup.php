@@ -298,7 +298,7 @@ class Sitefleet_Backup {
 	}
 
 	/** Whether a table has the prefix of the site. */
-	private function is_own( string $name ): bool {
+	private function has_prefix( string $name ): bool {
 		global $wpdb;
 		return 0 === strpos( $this->folded( $name ), $this->folded( $wpdb->base_prefix ) );
 	}
@@ -327,7 +327,7 @@ class Sitefleet_Backup {
 		$others = array();
 		$rows   = $this->all( $db, "SELECT TABLE_NAME AS name, TABLE_TYPE AS type, ENGINE AS engine, TABLE_ROWS AS many, DATA_LENGTH AS bytes FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE $like ORDER BY TABLE_NAME" );
 		// LIKE ignores case.
-		$rows = array_values( array_filter( $rows, fn( $row ) => $this->is_own( $row['name'] ) ) );
+		$rows = array_values( array_filter( $rows, fn( $row ) => $this->has_prefix( $row['name'] ) ) );
 		Sitefleet_Refusal::when( count( $rows ) > self::MAX_TABLES, 'too_large', 'The site has more than ' . self::MAX_TABLES . ' tables.' );
 		$names  = array_column( $rows, 'name' );
 		$prefix = $wpdb->base_prefix;
@@ -353,7 +353,7 @@ class Sitefleet_Backup {
 			);
 		}
 		foreach ( $this->all( $db, 'SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS place FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()' ) as $row ) {
-			if ( $this->is_own( $row['place'] ) ) $others[] = array( 'kind' => 'trigger', 'name' => $row['name'] );
+			if ( $this->has_prefix( $row['place'] ) ) $others[] = array( 'kind' => 'trigger', 'name' => $row['name'] );
 		}
 		return array( 'prefix' => $prefix, 'tables' => $tables, 'others' => $others, 'server' => $db->server_info );
 	}
@@ -598,7 +598,7 @@ class Sitefleet_Backup {
 
 	/** A table of the site, or one that is being restored. */
 	private function table( $name ): string {
-		$good = is_string( $name ) && strlen( $name ) <= 64 && ( $this->is_own( $name ) || preg_match( '/^sfr_[0-9a-f]{8}_[no]\d{1,4}\z/', $name ) );
+		$good = is_string( $name ) && strlen( $name ) <= 64 && ( $this->has_prefix( $name ) || preg_match( '/^sfr_[0-9a-f]{8}_[no]\d{1,4}\z/', $name ) );
 		Sitefleet_Refusal::when( ! $good, 'bad_request', 'A table is not one of the site.' );
 		return $name;
 	}
