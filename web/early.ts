@@ -5,6 +5,7 @@
  */
 
 import { firstReads, sendReads } from './api/first-reads.js';
+import { askSession } from './api/kept-csrf.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -25,7 +26,7 @@ function apply(): void {
 apply();
 dark.addEventListener('change', apply);
 
-window.askedSession = fetch('/session', { headers: { accept: 'application/json' }, cache: 'no-store' });
+window.askedSession = askSession();
 const paths = firstReads();
 if (paths.length > 0) window.askedReads = { paths, response: sendReads(paths) };
 // Errors are handled by the code that awaits the answer.

@@ -352,7 +352,7 @@ describe('the page', needs('chromium'), () => {
     await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
     await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
     const status = await page.evaluate(async () => {
-      const { csrf } = await (await fetch('/session')).json();
+      const csrf = localStorage.getItem('csrf') ?? '';
       const headers = { 'X-Sitefleet-CSRF': csrf, 'content-type': 'application/json' };
       return (await fetch('/v2/settings/tools/destroy-sessions', { method: 'POST', headers, body: '{}' })).status;
     });
@@ -437,7 +437,7 @@ describe('the page', needs('chromium'), () => {
     }
     // The service also refuses the call itself.
     const status = await page.evaluate(async () => {
-      const { csrf } = await (await fetch('/session')).json();
+      const csrf = localStorage.getItem('csrf') ?? '';
       const headers = { 'X-Sitefleet-CSRF': csrf, 'content-type': 'application/json' };
       return (await fetch('/v2/sites/1/suspend', { method: 'POST', headers, body: '{}' })).status;
     });
@@ -500,6 +500,41 @@ describe('the page', needs('chromium'), () => {
     expect((await app.call('get-site', { site_id_or_domain: 1 })).status).toBe('connected');
     await page.context().close();
     // The other page was requested on purpose, and its frame was refused.
+    served.complaints.length = 0;
+  });
+
+  it('a server on another port, which browsers send the cookie, changes nothing with it', async () => {
+    const page = await served.open();
+    const cookies: string[] = [];
+    const evil = createServer(({ headers }, response) => {
+      cookies.push(headers.cookie ?? '');
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>other</title>');
+    });
+    const { url } = await listenLocally(evil);
+    await page.goto(`${url}/`);
+    const [cookie = ''] = cookies;
+    expect(cookie).toContain('sitefleet_session=');
+    const found = await (await fetch(`${served.url}/session`, { headers: { cookie } })).json();
+    expect(JSON.stringify(found)).not.toContain('csrf');
+    const headers = { cookie, origin: served.url, 'content-type': 'application/json' };
+    for (const csrf of [undefined, '', 'x'.repeat(43), cookie.replace(/^.*sitefleet_session=/, '')]) {
+      const given = csrf === undefined ? headers : { ...headers, 'x-sitefleet-csrf': csrf };
+      const suspend = await fetch(`${served.url}/v2/sites/1/suspend`, { method: 'POST', headers: given, body: '{}' });
+      expect(suspend.status, csrf).toBe(403);
+    }
+    // The page itself goes on.
+    await page.goto(`${served.url}/`);
+    await page.getByRole('heading', { name: 'Now', level: 1 }).waitFor();
+    const own = await page.evaluate(async () => {
+      const asked = { 'x-sitefleet-csrf': localStorage.getItem('csrf') ?? '', 'content-type': 'application/json' };
+      return (await fetch('/v2/tags/add', { method: 'POST', headers: asked, body: '{"name":"Of the page"}' })).status;
+    });
+    expect(own).toBe(200);
+    await page.evaluate(() => localStorage.removeItem('csrf'));
+    await page.reload();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    await page.context().close();
+    // The other server was visited on purpose.
     served.complaints.length = 0;
   });
 

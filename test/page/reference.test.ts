@@ -103,6 +103,8 @@ describe('the reference in a browser', needs('chromium'), () => {
   it('tries calls out with the session: a read, and a write with its token', async () => {
     const login = await context.request.post('/session', { data: LOGIN, headers: { origin: listener.url } });
     expect(login.status()).toBe(200);
+    const { csrf } = await login.json();
+    await context.addInitScript((kept: string) => localStorage.setItem('csrf', kept), csrf as string);
     const read = await open('GET', '/v2/sites/basic', 'sites');
     await read.getByRole('button', { name: 'Execute' }).click();
     const answer = read.locator('.live-responses-table .response-col_status');

@@ -2,7 +2,7 @@
 
 import { ApiError, refusal } from './client.js';
 import { reachable } from './reachable.js';
-import { forgetSession, type Session, session } from './session.js';
+import { enter, forgetSession, type Session, session } from './session.js';
 
 /** Throws an `ApiError`. */
 export async function changePassword(given: { current_password?: string; password: string }): Promise<void> {
@@ -25,5 +25,5 @@ export async function changePassword(given: { current_password?: string; passwor
   const body: unknown = await response.json().catch(() => null);
   if (response.status === 401) forgetSession();
   if (!response.ok) throw refusal(response, body);
-  session.set(body as Session);
+  enter(body as Session);
 }

@@ -1,5 +1,6 @@
 /** The logged-in user and their permissions. */
 
+import { askSession, keepCsrf } from './kept-csrf.js';
 import { reachable } from './reachable.js';
 import { createStore, useStore } from './store.js';
 
@@ -15,6 +16,19 @@ export interface User {
 export type Session =
   | { authenticated: true; user: User; csrf: string; expires_at: string; first_start: boolean }
   | { authenticated: false };
+
+/** What the service tells. Without the token the session is not of this page. */
+type Shown = Session | Omit<Extract<Session, { authenticated: true }>, 'csrf'>;
+
+function usable(shown: Shown): Session {
+  return shown.authenticated && 'csrf' in shown ? shown : { authenticated: false };
+}
+
+/** The session after a login or a new password. */
+export function enter(entered: Session): void {
+  keepCsrf(entered.authenticated ? entered.csrf : '');
+  session.set(entered);
+}
 
 /** Null until the service has answered. */
 export const session = createStore<Session | null>(null);
@@ -33,8 +47,8 @@ export async function loadSession(): Promise<void> {
   const asked = window.askedSession;
   window.askedSession = undefined;
   try {
-    const response = await (asked ?? fetch('/session', { headers: { accept: 'application/json' }, cache: 'no-store' }));
-    if (response.ok) session.set((await response.json()) as Session);
+    const response = await (asked ?? askSession());
+    if (response.ok) session.set(usable((await response.json()) as Shown));
     reachable.set(true);
   } catch {
     reachable.set(false);
@@ -57,7 +71,7 @@ export async function logIn(given: { username: string; password: string } | { li
   const body = (await response.json().catch(() => ({}))) as Session & { message?: string };
   if (!response.ok) return body.message ?? response.statusText;
   ended.set(false);
-  session.set(body);
+  enter(body);
   return null;
 }
 
@@ -69,7 +83,7 @@ export async function logOut(everywhere = false): Promise<void> {
     method: 'DELETE',
     headers: { 'X-Sitefleet-CSRF': current.csrf },
   }).catch(() => undefined);
-  session.set({ authenticated: false });
+  enter({ authenticated: false });
 }
 
 /** Ends the session on this page: a call was refused because it has expired. */

@@ -21,10 +21,12 @@ dark.addEventListener('change', applyTheme);
 addEventListener('storage', applyTheme);
 applyTheme();
 
-/** The session of this browser. The CSRF token that writes need changes from time to time. */
+/** The session of this browser, with the CSRF token that writes need: the page of the login keeps it. */
 async function session() {
-  const reply = await fetch('session', { headers: { accept: 'application/json' } });
-  return reply.ok ? reply.json() : { authenticated: false };
+  const headers = { accept: 'application/json', 'X-Sitefleet-CSRF': localStorage.getItem('csrf') ?? '' };
+  const reply = await fetch('session', { headers });
+  const found = reply.ok ? await reply.json() : {};
+  return found.csrf === undefined ? { authenticated: false } : found;
 }
 
 async function showSession() {

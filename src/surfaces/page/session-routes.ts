@@ -7,6 +7,7 @@ import { type Context, Hono } from 'hono';
 import { ServiceError } from '../../runtime/errors.js';
 import { readOnlyError } from '../../runtime/permission.js';
 import { isObject, parsedOrNull } from '../../runtime/plain-json.js';
+import { sameText } from '../../runtime/same-text.js';
 import type { Session, Sessions } from '../auth/sessions.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
@@ -45,9 +46,13 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }:
 
   const cookieOf = (c: SessionContext) => sessionCookieOf(c.req.raw.headers, c.env.info.https);
 
-  /** The session as the page gets it; sets the cookie if it changed. */
-  async function shown(c: SessionContext, session: Session): Promise<Response> {
-    const { identity, has_password, csrf, expires_at, cookie } = session;
+  /**
+   * The session as the page gets it; sets the cookie if it changed. The token is given out at a login only, as every port
+   * of the host is sent the cookie, and shown again to those who have it.
+   */
+  async function shown(c: SessionContext, session: Session, entered: boolean): Promise<Response> {
+    const { identity, has_password, expires_at, cookie } = session;
+    const knows = entered || sameText(c.req.header('x-sitefleet-csrf') ?? '', session.csrf);
     if (cookie !== undefined) c.header('Set-Cookie', setSessionCookie(cookie, c.env.info.https));
     const right = identity.rights.includes('write') && !readOnly ? 'write' : 'read';
     return c.json({
@@ -58,7 +63,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }:
         may_approve: identity.rights.includes('approve') && !readOnly,
         has_password,
       },
-      csrf,
+      ...(knows ? { csrf: session.csrf } : {}),
       expires_at: new Date(expires_at).toISOString(),
       first_start: await isFirstStart(),
     });
@@ -75,7 +80,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }:
   app.get('/session', async (c) => {
     const cookie = cookieOf(c);
     const session = cookie === undefined ? undefined : await unlessEnded(admitted(c, cookie));
-    return session === undefined ? c.json({ authenticated: false }) : shown(c, session);
+    return session === undefined ? c.json({ authenticated: false }) : shown(c, session, false);
   });
 
   app.post('/session', async (c) => {
@@ -89,7 +94,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }:
     const before = cookieOf(c);
     const old = before === undefined ? undefined : await sessions.find(before);
     if (old !== undefined) await sessions.end(old.id);
-    return shown(c, session);
+    return shown(c, session, true);
   });
 
   // Reads only, so that it needs no CSRF token; a page of another origin can neither send JSON nor read the answers.
@@ -113,7 +118,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }:
     const refused = readOnlyError('write', readOnly);
     if (refused !== undefined) throw refused;
     const { current_password = '', password = '' } = fieldsOf(await bodyOf(c), session.has_password ? CHANGED : CHOSEN);
-    return shown(c, await sessions.changePassword(c.env.info, session, current_password, password));
+    return shown(c, await sessions.changePassword(c.env.info, session, current_password, password), true);
   });
 
   app.delete('/session', async (c) => {
