@@ -104,7 +104,7 @@ describe('the reference in a browser', needs('chromium'), () => {
     const login = await context.request.post('/session', { data: LOGIN, headers: { origin: listener.url } });
     expect(login.status()).toBe(200);
     const { csrf } = await login.json();
-    await context.addInitScript((kept: string) => localStorage.setItem('csrf', kept), csrf as string);
+    await page.evaluate((kept: string) => localStorage.setItem('csrf', kept), csrf as string);
     const read = await open('GET', '/v2/sites/basic', 'sites');
     await read.getByRole('button', { name: 'Execute' }).click();
     const answer = read.locator('.live-responses-table .response-col_status');
