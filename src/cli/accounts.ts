@@ -1,6 +1,7 @@
 /** `sitefleet user …` and `sitefleet key …`. A running server notices changes within a second. */
 
 import { text } from 'node:stream/consumers';
+import * as keys from '../domain/access/keys.js';
 import * as users from '../domain/access/users.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
@@ -109,7 +110,7 @@ export function withUsers<T>(config: Config, work: (ctx: users.UserCtx) => Promi
     work({
       store,
       clock: systemClock,
-      events: { emit: () => undefined },
+      events: store.events,
       actor: localActor('cli'),
       base_url:
         config.base_url ??
@@ -123,20 +124,22 @@ export async function addKey(
   config: Config,
   options: JsonFlag & { scope: KeyScope; approve?: boolean; description: string },
 ): Promise<void> {
-  const { key, token } = await withDatabase(config, ({ keys }) =>
-    keys.add({
-      scope: options.scope,
-      approves: options.approve,
-      description: options.description,
-      enabled: true,
-      user_id: null,
-      now: systemClock.now(),
-    }),
+  const { scope, approve: approves = false } = options;
+  const { id, data, token } = await withDatabase(config, (store) =>
+    keys.addKey(
+      {
+        // A key that is made here is no user's.
+        store: { ...store, settings: { ownerOfKey: async () => null } },
+        events: store.events,
+        clock: systemClock,
+        actor: localActor('cli'),
+      },
+      { scope, approves, description: options.description, active: true },
+    ),
   );
-  if (options.json === true)
-    printJson({ id: key.id, scope: key.scope, approves: key.approves, description: key.description, token });
+  if (options.json === true) printJson({ id, scope, approves, description: data.description, token });
   else {
-    say(`Key ${key.id} (${key.scope}), shown only once:`);
+    say(`Key ${id} (${scope}), shown only once:`);
     print(token);
   }
 }
@@ -161,9 +164,13 @@ export async function listKeys(config: Config, options: JsonFlag): Promise<void>
 }
 
 export async function removeKey(config: Config, ref: string): Promise<void> {
-  const outcome = await withDatabase(config, ({ keys }) =>
-    keys.remove(/^\d{1,15}$/.test(ref) ? Number(ref) : ref, true),
-  );
+  const outcome = await withDatabase(config, async ({ keys, events }) => {
+    const key = await keys.find(/^\d{1,15}$/.test(ref) ? Number(ref) : ref);
+    if (key === undefined) return 'absent';
+    const removed = await keys.remove(key.id, true);
+    if (removed === 'done') events.emit({ name: 'key.deleted', facts: { key_id: key.id, by: localActor('cli').name } });
+    return removed;
+  });
   if (outcome === 'absent') throw new CommandError(`There is no key ${ref}. "key list" shows the keys.`);
   if (outcome === 'last_writer')
     throw new CommandError(

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../runtime/config/types.js';
+import type { Events } from '../runtime/events.js';
 import { beginFirstLogin } from '../store/access/first-login.js';
 import type { Keys } from '../store/access/keys.js';
 import type { LoginLinks } from '../store/access/login-links.js';
@@ -24,7 +25,7 @@ export interface Credentials {
  * exists.
  */
 export async function firstStart(
-  stores: { users: Users; keys: Keys; loginLinks: LoginLinks },
+  stores: { users: Users; keys: Keys; loginLinks: LoginLinks; events?: Pick<Events, 'emit'> },
   config: Pick<Config, 'admin_user' | 'admin_password'>,
   now: number,
   linkMs = LINK_MS,
@@ -43,8 +44,11 @@ export async function firstStart(
   const key = { scope: 'read_write', description: 'First key', enabled: true, user_id: user.id, now } as const;
   try {
     const link = await stores.loginLinks.add(user.id, now, now + linkMs);
-    const { token } = await stores.keys.add(key);
+    const { key: made, token } = await stores.keys.add(key);
     if (link === undefined) throw new Error('The user that was just made is gone.');
+    const created = { user_id: user.id, user_name: name, right: 'write' };
+    stores.events?.emit({ name: 'user.created', facts: created });
+    stores.events?.emit({ name: 'key.created', facts: { key_id: made.id, scope: key.scope, by: 'local' } });
     return { user: name, password, api_key: token, link };
   } catch (error) {
     // A login that was never shown would prevent the next start from creating one.

@@ -1,6 +1,6 @@
 /** `sitefleet login-link`: a URL that logs a user in once, without a password. */
 
-import { listUsers, makeLoginLink, type UserView } from '../domain/access/users.js';
+import { listUsers, makeLoginLink, showUser, type UserView } from '../domain/access/users.js';
 import type { Config } from '../runtime/config/types.js';
 import { withUsers } from './accounts.js';
 import { CommandError } from './command-error.js';
@@ -12,6 +12,8 @@ export async function showLoginLink(config: Config, options: JsonFlag & { user?:
   await withUsers(config, async (ctx) => {
     const user = options.user ?? firstOf((await listUsers(ctx, 1, 10_000)).items);
     const link = await makeLoginLink(ctx, user, LINK_MS);
+    const { id, name } = await showUser(ctx, user);
+    ctx.events.emit({ name: 'user.updated', facts: { user_id: id, user_name: name, fields: ['login_link'] } });
     if (options.json === true) return printJson({ user, ...link });
     say(`Logs in once as ${user}, until ${link.expires_at}:`);
     print(link.login_link);

@@ -2,9 +2,11 @@
 
 import { randomUUID } from 'node:crypto';
 import { callInput } from '../domain/action-log/call-input.js';
-import { originColumns } from '../domain/action-log/recorder.js';
+import { createActionRecorder, originColumns } from '../domain/action-log/recorder.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
+import { createEvents, type Events, type Origin } from '../runtime/events.js';
+import { createLog } from '../runtime/telemetry/log.js';
 import { createKeys, type Keys } from '../store/access/keys.js';
 import { createLoginLinks, type LoginLinks } from '../store/access/login-links.js';
 import { createUsers, type Users } from '../store/access/users.js';
@@ -21,10 +23,16 @@ import { currentCommand } from './current-command.js';
 import { assertWritable } from './file-access.js';
 import { localActor } from './local-actor.js';
 
+/** Whose changes those of a command are. */
+function commandOrigin(): Origin {
+  const { type, id, name, via } = localActor('cli');
+  return { type, id, name, via, operation: currentCommand().name, request_id: randomUUID() };
+}
+
 /** What is stored with the first change of a command. */
-function commandEntry(): NewLogEntry {
+function commandEntry(origin: Origin): NewLogEntry {
   const { name: operation, ...input } = currentCommand();
-  const caller = { ...originColumns({ ...localActor('cli'), operation, request_id: randomUUID() }), site_id: null };
+  const caller = { ...originColumns(origin), site_id: null };
   return { ...caller, context: 'call', action: 'called', input: callInput(input, operation), at: systemClock.now() };
 }
 
@@ -33,6 +41,8 @@ export interface Stores {
   users: Users;
   keys: Keys;
   loginLinks: LoginLinks;
+  /** Those that are logged are stored before the database is closed. */
+  events: Events;
   /** Highest schema step before and after. */
   schema: { from: number; to: number };
 }
@@ -44,14 +54,25 @@ export async function withDatabase<T>(config: Config, work: (stores: Stores) => 
     const schema = await migrate(db, migrations);
     const chain = createActionChain(db);
     const { db: recorded, ...calls } = createRecordedCalls(db, chain);
+    const origin = commandOrigin();
+    const log = createLog(config.log_level);
+    const actionLog = createActionLog(db, chain, calls);
+    const recorder = createActionRecorder({ store: { actionLog }, log });
+    const bus = createEvents(systemClock, log);
+    bus.subscribe(recorder.listen);
     const stores = {
       db: recorded,
       users: createUsers(recorded),
       keys: createKeys(recorded),
       loginLinks: createLoginLinks(recorded),
+      events: bus.from(origin),
       schema,
     };
-    return createActionLog(db, chain, calls).record(commandEntry(), () => work(stores));
+    try {
+      return await actionLog.record(commandEntry(origin), () => work(stores));
+    } finally {
+      await recorder.flush();
+    }
   });
 }
 

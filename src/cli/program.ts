@@ -23,7 +23,9 @@ const program = new Command('sitefleet')
   .version('0.1.0')
   .showHelpAfterError('(add --help for the options)')
   .configureOutput({ writeErr: (text) => process.stderr.write(text) })
-  .hook('preAction', (_program, command) => setCommand({ name: nameOf(command), arguments: command.args }));
+  .hook('preAction', (_program, command) =>
+    setCommand({ name: nameOf(command), arguments: command.args, options: command.opts() }),
+  );
 
 program
   .command('demo')

@@ -377,7 +377,7 @@ describe('administration', () => {
     // One line per key and one column per field, even with control characters.
     await run(env, ['key', 'add', '--description', 'a\tb\nc\u001b[31m']);
     const listed = (await run(env, ['key', 'list'])).out;
-    expect(listed.split('\n')).toEqual([expect.stringMatching(/^\d+\tread_write\ta b c \[31m\t/), '']);
+    expect(listed.split('\n')).toEqual([expect.stringMatching(/^\d+\tread_write\ta b c\[31m\t/), '']);
     expect(listed.split('\t')).toHaveLength(7);
   });
 

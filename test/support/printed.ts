@@ -16,7 +16,7 @@ export async function shown(
   };
   const outputs = streams.map((output) => vi.spyOn(output, 'write').mockImplementation(take));
   try {
-    setCommand({ name, arguments: [] });
+    setCommand({ name, arguments: [], options: {} });
     await command();
   } finally {
     for (const output of outputs) output.mockRestore();

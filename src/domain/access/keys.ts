@@ -20,6 +20,12 @@ const RIGHTS: Record<KeyScope, Right[]> = { read: ['read'], write: ['write'], re
 const rightsOf = ({ scope, approves }: Pick<KeyRow, 'scope' | 'approves'>): Right[] =>
   approves ? [...RIGHTS[scope], 'approve'] : RIGHTS[scope];
 
+/** What adding one uses, so that a command can do it on a bare database. */
+export type KeyCtx = Pick<Ctx, 'actor' | 'clock'> & {
+  store: Pick<Ctx['store'], 'keys' | 'users'> & { settings: Pick<Ctx['store']['settings'], 'ownerOfKey'> };
+  events: Pick<Ctx['events'], 'emit'>;
+};
+
 /** As shown to callers. `permissions` are titles for people. */
 function keyView(key: KeyRow) {
   const rights = rightsOf(key);
@@ -53,7 +59,7 @@ export async function listKeys(ctx: Ctx, page: number, perPage: number) {
  * lacks.
  */
 export async function addKey(
-  ctx: Ctx,
+  ctx: KeyCtx,
   input: { active: boolean; scope: KeyScope; approves: boolean; description: string },
 ) {
   // Otherwise a write-only key could create a key that can read.
