@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { cheapHash } from '../support/cheap-hash.js';
 import { connect } from '../support/mcp-clients.js';
+import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 import { PASSWORD, SHELL, ways } from './client.js';
 
 it('a password that another process has set is marked again when an assistant uses it', async () => {
@@ -30,4 +31,38 @@ it('a password that another process has set is marked again when an assistant us
   // One that no assistant has used makes a person of the user again.
   await app.app.service.store.users.change(name, { password_hash: cheapHash('a third long password') });
   expect((await approve()).status).toBe(200);
+});
+
+it('what may approve is not let in over MCP while it cannot be stored that an assistant uses it', async () => {
+  const app = await ways({ sites: 1 });
+  await app.rules({ preset: 'careful' });
+  const approver = await app.key({ approves: true });
+  const person = await app.user(['read', 'write', 'approve']);
+  const plain = await app.key();
+  const { id: tag } = await app.app.call('add-tag', { name: 'shops' }, { actor: SHELL });
+  const { approval_id } = (await plain(`DELETE /tags/${tag}/remove`)).body.data;
+  const begin = async (authorization: string) => {
+    const headers = { ...ACCEPT, authorization };
+    const reply = await fetch(app.url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) });
+    await reply.text();
+    return reply.status;
+  };
+  const logins = [
+    `Bearer ${approver.token}`,
+    `Basic ${Buffer.from(`${person}:${PASSWORD}`).toString('base64')}`,
+    `Bearer ${plain.token}`,
+  ];
+  const statuses = (of: readonly string[]) => Promise.all(of.map(begin));
+  const { db } = app.app;
+  for (const table of ['api_key', 'user'])
+    await db.run(
+      `CREATE TRIGGER no_mark_${table} BEFORE UPDATE OF assistant_at ON ${table} BEGIN SELECT RAISE(ABORT, 'no room'); END`,
+    );
+  // Also a second call that comes while the first one is being noted.
+  expect(await statuses([...logins, ...logins])).toEqual([503, 503, 200, 503, 503, 200]);
+  expect(await statuses(logins)).toEqual([503, 503, 200]);
+  for (const table of ['api_key', 'user']) await db.run(`DROP TRIGGER no_mark_${table}`);
+  expect(await statuses(logins)).toEqual([200, 200, 200]);
+  for (const ask of [approver, await app.page(person)])
+    expect((await ask(`POST /approvals/${approval_id}/approve`)).status).toBe(403);
 });

@@ -16,6 +16,7 @@ import {
   tokenIncomplete,
   tokenNeeded,
   tooManyRequests,
+  unmarked,
   wrongLogin,
   wrongToken,
 } from './login-errors.js';
@@ -47,7 +48,7 @@ export interface AuthParts {
   hashToken(part: string): string;
   /** Records the use of a key. Not awaited; called at most once a minute per key. */
   touchKey(id: number, at: number): Promise<void>;
-  /** Records that an assistant holds a login, which then cannot approve; called once per login. */
+  /** Records that an assistant holds a login, which then cannot approve; called once per login, until it succeeds. */
   markAssistant?(login: Pick<Identity, 'type' | 'id'>): Promise<void>;
   /** Checks access tokens of an external authorization server; absent = none are accepted. */
   verifyAccessToken?: VerifyAccessToken;
@@ -81,8 +82,8 @@ export function createAuth(parts: AuthParts): Auth {
   const known = new LoginCache<Login>(parts.clock);
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
-  /** Of each login the hash of the secret that an assistant holds. */
-  const assistants = new Map<string, string>();
+  /** Of each login the hash of the secret that an assistant holds, and whether that is stored yet. */
+  const assistants = new Map<string, { proof: string; marked: Promise<void> }>();
   const elapsed = () => parts.clock.elapsed();
   /** By name and network; all keys of a network count as one name. */
   const byName = new LoginThrottle({ elapsed });
@@ -198,16 +199,23 @@ export function createAuth(parts: AuthParts): Auth {
       .catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'the use of a key could not be recorded'));
   }
 
-  /** What logs in over MCP is held by an assistant. */
-  async function noteAssistant({ identity: { type, id }, proof }: Login): Promise<void> {
+  /** What logs in over MCP is held by an assistant. If that cannot be stored, what may approve is not let in. */
+  async function noteAssistant({ identity: { type, id, rights }, proof }: Login): Promise<void> {
+    if (parts.markAssistant === undefined || id === null) return;
     const login = `${type}:${id}`;
+    let note = assistants.get(login);
     // A new password is one that no assistant has used yet, also if another process has set it.
-    if (parts.markAssistant === undefined || id === null || assistants.get(login) === proof) return;
-    assistants.set(login, proof);
-    await parts.markAssistant({ type, id }).catch((error: unknown) => {
-      assistants.delete(login);
+    if (note?.proof !== proof) {
+      note = { proof, marked: parts.markAssistant({ type, id }) };
+      assistants.set(login, note);
+    }
+    try {
+      await note.marked;
+    } catch (error) {
+      if (assistants.get(login) === note) assistants.delete(login);
       parts.log.warn({ err: error, login }, 'the login of an assistant could not be recorded as such');
-    });
+      if (rights.includes('approve')) throw unmarked(error);
+    }
   }
 
   /** Synchronous if the header is known, as it nearly always is. */

@@ -114,3 +114,12 @@ export function forgeable(what: 'Origin' | 'X-Sitefleet-CSRF'): ServiceError {
     advice: 'Reload the page. Programs should send an API key instead of a cookie.',
   });
 }
+
+/** For what may approve, over MCP, while it cannot be stored that it is an assistant's. */
+export function unmarked(cause: unknown): ServiceError {
+  return new ServiceError(
+    'svc_storage_unavailable',
+    'This login may approve, which no assistant may; that an assistant uses it could not be stored.',
+    { advice: 'Try again in a minute, or use a login without that right.', cause },
+  );
+}
