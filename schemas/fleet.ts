@@ -19,6 +19,7 @@ import {
 } from './monitoring.js';
 import { siteName } from './site.js';
 import { tagColorInput, tagNameInput } from './tag.js';
+import { cleanLine } from './text.js';
 import { z } from './zod.js';
 
 const IGNORABLE = ['core', 'plugin', 'theme'] as const;
@@ -28,7 +29,7 @@ export const fleetIgnored = once(() =>
   z.object({
     type: z.enum(IGNORABLE),
     slug: token(255).pipe(z.string().min(1)),
-    name: lineText(255),
+    name: lineText(255).transform((text) => cleanLine(text, 255)),
     version: token(100).pipe(z.string().min(1)),
   }),
 );
@@ -50,10 +51,13 @@ export const fleetMonitor = once(() =>
 /** A name by which records of one file refer to each other; it means nothing outside it. */
 const key = once(() => z.string().min(1).max(300));
 
+/** A file is not of this service's making: no sign in a name of it turns or hides text. */
+const fileName = once(() => siteName().transform((text) => cleanLine(text, 255)));
+
 const site = once(() => ({
   url: z.string().min(1).max(2048),
   admin: token(255).pipe(z.string().min(1, 'must not be blank')),
-  name: siteName(),
+  name: fileName(),
   unique_id: token(255),
   http_user: z.string().max(255).nullable(),
   http_pass: z.string().max(1024).nullable(),

@@ -1,6 +1,8 @@
 /** The summary that `sitefleet import` prints at its end. */
 
+import { INVISIBLE } from '../../schemas/text.js';
 import type { RowsReport } from '../domain/import/add-rows.js';
+import { sentence } from '../domain/import/record.js';
 import type { ImportReport } from '../domain/import/run.js';
 import { withRealDomains } from '../runtime/real-domains.js';
 
@@ -21,7 +23,7 @@ export function importText(report: ImportReport | RowsReport): string {
   const lines = [
     ...(fleet === undefined ? [] : [`From ${fleet.source.product} ${fleet.source.version} at ${fleet.source.url}`]),
     `${report.imported.length} sites ${would}, ${report.exists.length} exist, ${report.unreachable.length} unreachable, ${report.invalid.length} invalid${report.pending.length === 0 ? '' : `, ${report.pending.length} not reached yet`}`,
-    ...(fleet === undefined ? [] : [linksText(fleet)]),
+    ...(fleet === undefined ? [] : [linksText(fleet), ...ignoredText(fleet)]),
     ...(report.dry_run ? report.imported.slice(0, SHOWN).map(({ url, name }) => `  + ${url}  ${name}`) : []),
     ...report.unreachable
       .slice(0, SHOWN)
@@ -36,13 +38,22 @@ export function importText(report: ImportReport | RowsReport): string {
     ...nextSteps(report, fleet),
   ];
   return lines
-    .map((line) => withRealDomains(line).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (char) => (char === '\n' ? char : ' ')))
+    .map((line) => withRealDomains(line).replace(INVISIBLE, (char) => (char === '\n' ? char : ' ')))
     .join('\n');
 }
 
 function linksText({ tags, clients, costs, ignored_everywhere, dry_run }: ImportReport): string {
   const made = dry_run ? 'would be added' : 'added';
   return `${tags.added} tags, ${clients.added} clients and ${costs.added} costs ${made}; ${tags.exists}, ${clients.exists} and ${costs.exists} exist; ${ignored_everywhere} updates ignored on every site`;
+}
+
+/** What hides updates on every site from now on. The names are those of the file. */
+function ignoredText({ ignored }: ImportReport): string[] {
+  const lines = ignored.slice(0, SHOWN).map(({ type, slug, version }) => {
+    const which = version === '*' ? 'every version' : `version ${JSON.stringify(sentence(version))}`;
+    return `  - ignored on every site: ${type} ${JSON.stringify(sentence(slug))}, ${which}`;
+  });
+  return ignored.length > SHOWN ? [...lines, `  - … and ${ignored.length - SHOWN} more, which --json lists`] : lines;
 }
 
 function nextSteps(report: ImportReport | RowsReport, fleet: ImportReport | undefined): string[] {

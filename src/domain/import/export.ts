@@ -3,13 +3,13 @@
  * leaving.
  */
 
-import type { FleetIgnored, FleetMonitor } from '../../../schemas/fleet.js';
+import type { FleetMonitor } from '../../../schemas/fleet.js';
 import type { MonitorColumns } from '../../store/import/import.js';
 import type { IgnoredEntry } from '../../store/sites/records.js';
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import { csvLine } from '../common/csv.js';
 import type { Ctx } from '../context.js';
-import { UPDATE_TYPES } from '../updates/results.js';
+import { ignoredItems } from './links.js';
 import { ORIGINAL_HEADINGS } from './rows.js';
 
 /** Records read from storage at once. */
@@ -34,7 +34,7 @@ export async function* fleetRecords(
 ): AsyncGenerator<Record<string, unknown>> {
   const { store } = ctx;
   yield { type: 'source', product: 'sitefleet', version, url: ctx.base_url };
-  yield { type: 'ignored', ignored: (await store.siteImport.everywhere()).map(ignoredOf) };
+  yield { type: 'ignored', ignored: ignoredItems(await store.siteImport.everywhere()) };
   for await (const { id, name, color } of pages((page) => store.tags.list({}, page, PAGE)))
     yield { type: 'tag', tag: { key: `tag:${id}`, name, color } };
   for await (const { id } of pages((page) => store.clients.list({}, page, PAGE))) {
@@ -130,14 +130,10 @@ function siteOf(
     ignore_core: site.ignore_core === 1,
     ignore_plugins: site.ignore_plugins === 1,
     ignore_themes: site.ignore_themes === 1,
-    ignored: ignored.map(ignoredOf),
+    ignored: ignoredItems(ignored),
     monitor: monitorOf(monitor),
     trial_obstacle: '',
   };
-}
-
-function ignoredOf({ type, slug, name, version }: IgnoredEntry): FleetIgnored {
-  return { type: (UPDATE_TYPES[type] ?? 'plugin') as FleetIgnored['type'], slug, name, version };
 }
 
 function monitorOf({ active, interval_min, timeout_s, expected_status, ...same }: MonitorColumns): FleetMonitor {

@@ -120,6 +120,13 @@ export function ignoredRows(items: readonly FleetIgnored[]): IgnoredEntry[] {
   return items.map(({ type, ...item }) => ({ ...item, type: UPDATE_TYPES.indexOf(type) }));
 }
 
+/** The other way round. */
+export function ignoredItems(rows: readonly IgnoredEntry[]): FleetIgnored[] {
+  return rows.map(({ type, slug, name, version }) => {
+    return { type: (UPDATE_TYPES[type] ?? 'plugin') as FleetIgnored['type'], slug, name, version };
+  });
+}
+
 /**
  * Creates missing costs, and adds targets to existing ones: a run that was interrupted, or that found some sites
  * unreachable, is completed by the next one. Identical costs are distinguished by their order.

@@ -1,9 +1,11 @@
 /** Imports a fleet: every site ends up in exactly one list, and running it again completes the rest. */
 
+import type { FleetIgnored } from '../../../schemas/fleet.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { pooled } from '../../runtime/pool.js';
 import type { Ctx } from '../context.js';
-import { type Count, ignoredRows, linkCosts, linkFleet } from './links.js';
+import { addIgnoredEverywhere } from '../updates/ignored-everywhere.js';
+import { type Count, ignoredItems, ignoredRows, linkCosts, linkFleet } from './links.js';
 import { type Fleet, type Invalid, placeOf } from './read.js';
 import { shownAddress } from './record.js';
 import { importSite, type Outcome, type Prepared, prepare } from './site.js';
@@ -25,8 +27,9 @@ export interface ImportReport {
   tags: Count;
   clients: Count;
   costs: Count;
-  /** Entries that are ignored on every site. */
+  /** How many entries are ignored on every site from now on, and which. */
   ignored_everywhere: number;
+  ignored: FleetIgnored[];
   warnings: string[];
 }
 
@@ -42,8 +45,7 @@ export async function importFleet(
   const { ready, invalid } = prepareAll(fleet);
   const known = await knownSites(ctx, ready);
   const links = await linkFleet(ctx, fleet, dryRun);
-  const ignored = ignoredRows(fleet.ignored);
-  const everywhere = dryRun ? ignored.length : await ctx.store.siteImport.ignoreEverywhere(ignored);
+  const ignored = await addIgnoredEverywhere(ctx, ignoredRows(fleet.ignored), dryRun);
   const outcomes = new Map<Prepared, Outcome>();
   let done = 0;
   await pooled(ready, ctx.config.concurrency, async (site) => {
@@ -90,7 +92,8 @@ export async function importFleet(
     pending: list('pending'),
     ...links.counts,
     costs: costs.count,
-    ignored_everywhere: everywhere,
+    ignored_everywhere: ignored.length,
+    ignored: ignoredItems(ignored),
     warnings: [...fleet.warnings, ...links.warnings, ...costs.warnings],
   };
 }

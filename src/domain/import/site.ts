@@ -8,6 +8,8 @@ import { type FleetDetails, type FleetMonitor, type FleetSite, fleetDetails } fr
 import { fold } from '../../../schemas/fold.js';
 import { ChildFailure, type Snapshot } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
+import type { FieldChanges } from '../../runtime/events.js';
+import { groupBy } from '../../runtime/group-by.js';
 import type { KnownSite, MonitorColumns } from '../../store/import/import.js';
 import { otherRecords } from '../connection/other-records.js';
 import { STORED_PARTS } from '../connection/sync.js';
@@ -16,6 +18,7 @@ import { syncSettings } from '../settings/effects.js';
 import { siteCallError } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
 import { ownAddress, type StoredUrl, shownHost, storedUrl } from '../sites/urls.js';
+import { FLAGS, WORD_OF } from '../updates/ignored.js';
 import { ignoredRows, type Links } from './links.js';
 
 export type Outcome =
@@ -148,8 +151,19 @@ async function add(
     return { list: 'exists', site_id: other.id, url: other.url, name: other.name };
   }
   ctx.events.emit({ name: 'site.added', site_id: id, facts: { url: stored.url } });
+  tellIgnored(ctx, id, site);
   if (failure === null) return { list: 'imported', site_id: id, url: stored.url, name };
   return unreachable(id, stored.url, failure);
+}
+
+/** What hides updates of the new site, as the operations that ignore updates tell it. */
+function tellIgnored(ctx: Ctx, siteId: number, site: Prepared): void {
+  const tell = (facts: { type: string; slug?: string }, changed: FieldChanges) =>
+    ctx.events.emit({ name: 'update.ignored', site_id: siteId, facts, changed });
+  for (const type of Object.values(WORD_OF)) if (site[FLAGS[type]]) tell({ type }, { [FLAGS[type]]: [0, 1] });
+  for (const [first, ...others] of groupBy(site.ignored, ({ type, slug }) => JSON.stringify([type, slug])).values())
+    if (first !== undefined)
+      tell({ type: first.type, slug: first.slug }, { ignored: [[], [first, ...others].map(({ version }) => version)] });
 }
 
 /**

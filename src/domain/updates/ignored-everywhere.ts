@@ -4,7 +4,9 @@
  */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { groupBy } from '../../runtime/group-by.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import type { IgnoredEntry } from '../../store/sites/records.js';
 import type { IgnoredUntil } from '../../store/updates/ignored-everywhere.js';
 import type { Ctx } from '../context.js';
 import { isCalled, itemsCalled } from '../extensions/names.js';
@@ -46,6 +48,32 @@ async function emitEverywhere(
   const since = await ctx.store.ignoredEverywhere.of(UPDATE_TYPES.indexOf(facts.type), facts.slug);
   const name = action === 'ignore' ? 'update.ignored_everywhere' : 'update.unignored_everywhere';
   ctx.events.emit({ name, facts, changed: { everywhere: [before, since] } });
+}
+
+/**
+ * Adds what another dashboard ignored on every site; an entry that is here already stays as it is. Returns the new ones.
+ * @param dryRun only returns them
+ */
+export async function addIgnoredEverywhere(
+  ctx: Ctx,
+  entries: readonly IgnoredEntry[],
+  dryRun: boolean,
+): Promise<IgnoredEntry[]> {
+  const idOf = ({ type, slug, version }: IgnoredEntry) => JSON.stringify([type, slug, version]);
+  const known = new Set((await ctx.store.siteUpdates.ignoredEverywhere()).map(idOf));
+  const added = [...new Map(entries.map((entry) => [idOf(entry), entry])).values()].filter(
+    (entry) => !known.has(idOf(entry)),
+  );
+  if (dryRun) return added;
+  const items = [...groupBy(added, ({ type, slug }) => JSON.stringify([type, slug])).values()].flatMap(
+    ([item]) => item ?? [],
+  );
+  const before: IgnoredUntil[][] = [];
+  for (const { type, slug } of items) before.push(await ctx.store.ignoredEverywhere.of(type, slug));
+  await ctx.store.siteImport.ignoreEverywhere(added);
+  for (const [at, { type, slug }] of items.entries())
+    await emitEverywhere(ctx, 'ignore', { type: UPDATE_TYPES[type] as IgnorableType, slug }, before[at] ?? []);
+  return added;
 }
 
 /** Restores what was ignored of an item on every site. */

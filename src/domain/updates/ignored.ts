@@ -63,8 +63,10 @@ interface StillIgnored {
   notice?: string;
 }
 
-const WORD_OF = { core: 'wp', plugin: 'plugins', theme: 'themes' } as const;
-const FLAGS = { wp: 'ignore_core', plugins: 'ignore_plugins', themes: 'ignore_themes' } as const;
+/** The words of the switches of a whole site. */
+export const WORD_OF = { core: 'wp', plugin: 'plugins', theme: 'themes' } as const;
+/** The members of a site that those words set. */
+export const FLAGS = { wp: 'ignore_core', plugins: 'ignore_plugins', themes: 'ignore_themes' } as const;
 
 /** @param slugs undefined: every one of the type */
 async function stillIgnored(
