@@ -185,7 +185,8 @@ async function prepare(config: Config, source: string, fresh: string, last: Last
 
 /** Throws if the copy must not replace the database. */
 function refuse(found: Report, config: Config): void {
-  if (!sound(found.integrity) || found.foreign_keys !== 0) {
+  // Where the schema is not ours, nothing else of the file was looked at.
+  if (found.integrity !== null && (!sound(found.integrity) || found.foreign_keys !== 0)) {
     const dangling = found.foreign_keys === null ? [] : [`${found.foreign_keys} rows point to nothing`];
     const wrong = [...(found.integrity ?? []).filter((line) => line !== 'ok').slice(0, 3), ...dangling];
     throw new CommandError(`The backup is damaged, nothing was changed: ${wrong.join('; ')}.`);

@@ -409,6 +409,56 @@ describe('a schema that is not ours', () => {
     expect((await program.run(env, ['restore', backup])).code).toBe(0);
     expect((await program.run(env, ['check'])).code).toBe(0);
   });
+
+  it('is not evaluated: a view without an end, and whatever else a prepared file defines', async () => {
+    const { data, db, env } = place('prepared');
+    expect((await program.run(env, ['migrate'])).code).toBe(0);
+    const backup = join(data, 'backup.db');
+    expect((await program.run(env, ['backup', backup])).code).toBe(0);
+    const good = readFileSync(backup);
+    const endless = 'AS WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n';
+    const prepared: [sql: string, check: string, restore: string][] = [
+      ...['migration', 'Migration'].map((name): [string, string, string] => [
+        `DROP TABLE migration; CREATE VIEW ${name} ${endless}`,
+        'missing: table migration',
+        'The file is not a Sitefleet backup',
+      ]),
+      ...[
+        ['CREATE TABLE x (a, b AS (abs(a)))', 'table x'],
+        ['CREATE INDEX client_by_length ON client (length(name))', 'index client_by_length'],
+        ['CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq AS (abs(id)))', 'table _litestream_seq'],
+        ['CREATE TABLE _litestream_seq (id INTEGER CHECK (abs(id) > 0))', 'table _litestream_seq'],
+        ['CREATE TABLE libsql_x (id); CREATE INDEX libsql_y ON libsql_x (id + 1)', 'index libsql_y'],
+      ].map(([sql = '', name]): [string, string, string] => [
+        sql,
+        `not of Sitefleet: ${name}`,
+        `not of Sitefleet: ${name}`,
+      ]),
+    ];
+    for (const [at, [sql, checkSays, restoreSays]] of prepared.entries()) {
+      const copy = join(data, `prepared${at}.db`);
+      writeFileSync(copy, good);
+      const changed = await openDb(`file:${copy}`);
+      await changed.script(sql);
+      await changed.close();
+      const on = { ...env, SITEFLEET_DB: `file:${copy}` };
+      const checked = await program.run(on, ['check']);
+      expect([checked.code, checked.out]).toEqual([1, expect.stringContaining(checkSays)]);
+      expect(checked.out).toContain('Integrity     not checked: the schema is not that of Sitefleet');
+      expect(JSON.parse((await program.run(on, ['check', '--json'])).out)).toMatchObject({
+        ...{ ok: false, integrity: null, foreign_keys: null, secrets: null },
+      });
+      const before = statSync(db).ino;
+      const restored = await program.run(env, ['restore', copy]);
+      expect([restored.code, restored.err]).toEqual([1, expect.stringContaining(restoreSays)]);
+      expect([statSync(db).ino, existsSync(`${db}.restoring`)]).toEqual([before, false]);
+      if (!sql.startsWith('DROP TABLE migration')) continue;
+      for (const command of [['migrate'], ['user', 'list'], ['call', 'list-tags-v1']]) {
+        const { code, err } = await program.run(on, command);
+        expect([command, code, err]).toEqual([command, 1, expect.stringContaining('migration is not a table')]);
+      }
+    }
+  });
 });
 
 describe('the last login', () => {

@@ -49,10 +49,17 @@ async function apply(db: Db, { id, name, sql }: Migration): Promise<void> {
   }
 }
 
-/** Checked first because even a CREATE … IF NOT EXISTS waits for the write lock. */
+/**
+ * Checked first because even a CREATE … IF NOT EXISTS waits for the write lock, and does nothing where there is a view of the
+ * name, which may have no end.
+ */
 async function hasTable(db: Db): Promise<boolean> {
-  return (
-    (await db.one("SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = 'migration'")) !== undefined
+  const named = "SELECT type FROM sqlite_schema WHERE name = 'migration' COLLATE NOCASE AND type <> 'trigger'";
+  const type = (await db.one(named))?.type;
+  if (type === undefined || type === 'table') return type === 'table';
+  throw new StorageError(
+    'other',
+    `The database is not of Sitefleet: in it, migration is not a table but of the type ${type}.`,
   );
 }
 
