@@ -2,8 +2,11 @@
 
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { firstStartOf } from '../../src/cli/first-start.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { tempFolder } from '../support/cleanup.js';
+import { testConfig } from '../support/config.js';
+import { shown } from '../support/printed.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 
 const folder = tempFolder('logged-commands');
@@ -70,4 +73,19 @@ it('keys: also without invisible characters in their descriptions', async () => 
   const listed = JSON.parse((await programs.run(env, ['key', 'list', '--json'])).out);
   expect(listed).toMatchObject([{ id: 1, scope: 'read,approve', description: 'evil' }]);
   expect((await logged(['key', 'remove', '1'])).done).toEqual(['key deleted 1 1']);
+});
+
+it('the user and the key that a first start makes', async () => {
+  const config = testConfig({ db: `file:${join(tempFolder('first-start'), 'fleet.db')}` });
+  await shown('sitefleet serve', async () => {
+    await firstStartOf(config, 1_000);
+  });
+  const opened = await openDb(config.db, { mode: 'reader' });
+  const rows = await opened.all('SELECT operation, context, action, slug, name FROM action_log ORDER BY id');
+  await opened.close();
+  expect(rows.map((row) => Object.values(row).join(' ').trim())).toEqual([
+    'sitefleet serve call called',
+    'sitefleet serve user created 1 admin',
+    'sitefleet serve key created 1 1',
+  ]);
 });
