@@ -176,11 +176,13 @@ const LONGEST_WORD = 20;
 const MOST_LETTERS = 8;
 /** A path of many folders. */
 const DEEP = /(?:[^/]+\/){5}/;
+/** A name of one of our operations or tools. */
+const OPERATION = /[a-z]-[a-z]+-v\d/;
 
 /** Whether it is short enough to say nothing: a version, a slug, the file of a plugin, the name of a table or a host. */
 function isName(text: string): boolean {
   // Without `%`: what it encodes is a text of any kind.
-  if (!/^[\w.+~@/?=&-]{1,100}$/.test(text) || DEEP.test(text)) return false;
+  if (!/^[\w.+~@/?=&-]{1,100}$/.test(text) || DEEP.test(text) || OPERATION.test(text)) return false;
   const words = text.replace(/\.php$/i, '').match(WORD) ?? [];
   const whole = words.filter((word) => word.length > 1).map((word) => word.toLowerCase());
   return (
@@ -192,5 +194,10 @@ function isName(text: string): boolean {
 
 /** A name, version, slug or path of a site for use within a sentence: unchanged if it is a short name, otherwise quoted. */
 export function siteWord(text: string): string {
-  return isName(text) ? text : `"${harmless(text, 100)}"`;
+  return siteWords(text, 100);
+}
+
+/** The same for what is longer, such as a path that is looked for, or an error. At most `max` characters. */
+export function siteWords(text: string, max: number): string {
+  return isName(text) ? text : `"${harmless(text, max)}"`;
 }

@@ -3,12 +3,13 @@
  * same thing.
  */
 
-const NAME = /(?<![\w/-])(?:svc\/)?[a-z]+(?:-[a-z]+)+-v\d+(?![\w-])/g;
+/** Or a quotation, also one that is cut off: what others wrote stays as it is, so that it names nothing that can be called. */
+const NAME = /"[^"]*"?|(?<![\w/-])(?:svc\/)?[a-z]+(?:-[a-z]+)+-v\d+(?![\w-])/g;
 
 /** Replaces names of operations in a text. */
 export type Renaming = (text: string) => string;
 
-/** @param wordsFor by id, `svc/list-sites-v1`; names without words stay as they are */
+/** @param wordsFor by id, `svc/list-sites-v1`; names without words stay as they are, and so do those in quotes */
 export function renaming(wordsFor: ReadonlyMap<string, string>): Renaming {
   return (text) => text.replace(NAME, (name) => wordsFor.get(name.startsWith('svc/') ? name : `svc/${name}`) ?? name);
 }

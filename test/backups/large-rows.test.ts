@@ -96,7 +96,7 @@ describe('a row that is too large to be read', () => {
     const parts: Uint8Array[] = [];
     for await (const part of stream) parts.push(part);
     expect(Buffer.concat(parts).toString('latin1')).toContain(
-      `too large to be read, not in database.sql either:\n  ${TABLE}: id 2`,
+      `too large to be read, not in database.sql either:\n  "${TABLE}: id 2"`,
     );
     // Nothing has changed since, and the next one says so, too.
     app.clock.move(3_600_000);
@@ -107,7 +107,7 @@ describe('a row that is too large to be read', () => {
     const { backup_id } = await backedUp([rest[0] ?? '', huge, rest[1] ?? '']);
     for (const what of [{ what: 'table', name: TABLE }, { what: 'site' }]) {
       const plan = await app.call('restore-backup', { backup_id, ...what, dry_run: true });
-      expect(plan.warnings.join()).toContain(`not in the backup, and are lost: ${TABLE}: id 2.`);
+      expect(plan.warnings.join()).toContain(`not in the backup, and are lost: "${TABLE}: id 2".`);
       const done = await app.call('restore-backup', { backup_id, ...what, confirm: true });
       expect(done).toMatchObject({ outcome: 'restored', warnings: plan.warnings });
       expect(state().tables.get(TABLE)).toEqual(rest);
@@ -131,7 +131,7 @@ describe('a row that is too large to be read', () => {
     expect(found).toMatchObject({
       different: [],
       compared: ['rows of tables', 'users', 'options', 'tables with rows'],
-      not_compared: ['table wp_posts, ID 7: not in the backup', `table ${TABLE}, id 1: not in the backup`],
+      not_compared: ['table wp_posts, "ID 7": not in the backup', `table ${TABLE}, "id 1": not in the backup`],
     });
     // Without such a row it is a difference.
     const whole = compareCopy({ ...record, filled: null }, 'wp_', [table('wp_posts', 2)], copy);

@@ -88,6 +88,8 @@ export function urlOf(alert: MailedAlert, facts: Facts): string {
 export function sentence(alert: MailedAlert, facts: Facts, zone: string): string {
   const what = namedSite(alert, facts);
   const say = (name: string) => oneLine(String(facts[name] ?? ''), 300);
+  /** Long enough for the end of a quotation in it, which our own words follow. */
+  const reason = () => oneLine(String(facts.reason ?? ''), 600);
   /** What the site says it has: in a subject, its words could pass for ours. */
   const quoted = (name: string) => (say(name) === '' ? '' : siteWord(say(name)));
   switch (alert.kind) {
@@ -132,10 +134,10 @@ export function sentence(alert: MailedAlert, facts: Facts, zone: string): string
       return `${what} waits for approval: ${say('title')}${where}, asked for by ${quoted('by')}.`;
     }
     case 'site.drill_failed':
-      return `The backup of ${what} from ${say('made_at').slice(0, 10)} failed its trial restore: ${say('reason')}`;
+      return `The backup of ${what} from ${say('made_at').slice(0, 10)} failed its trial restore: ${reason()}`;
     case 'backup.failed':
     case 'site.backup_failed':
-      return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is from ${say('last_backup').slice(0, 10)}.`}`;
+      return `${what} could not be backed up. ${reason()} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is from ${say('last_backup').slice(0, 10)}.`}`;
   }
 }
 

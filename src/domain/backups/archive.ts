@@ -4,6 +4,7 @@
  */
 
 import { createTarPacker } from 'modern-tar';
+import { siteWord, siteWords } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BackupStorage, Repository } from '../../store/backups/repository/types.js';
@@ -144,7 +145,7 @@ function readme(
   rows: readonly string[],
 ): string {
   return `Backup of ${pathText(site.url, 300)}, made ${isoTime(started_at)}
-WordPress ${pathText(wordpress, 40)}, PHP ${pathText(php, 40)}, database ${pathText(database, 80)}, tables beginning with ${pathText(prefix, 64)}
+WordPress ${siteWord(wordpress)}, PHP ${siteWord(php)}, database ${siteWord(database)}, tables beginning with ${siteWord(prefix)}
 
 files/          the folder of WordPress, wp-config.php included: keep this archive secret
 database.sql    all tables that were backed up
@@ -158,7 +159,7 @@ To restore it by hand, on a machine with PHP, a web server and MariaDB or MySQL:
 4. At another address:                        wp search-replace OLD-ADDRESS NEW-ADDRESS
 
 Not in it: caches, archives of other backup plugins, views, sequences, triggers, earlier versions of rows, links, and the plugins of Sitefleet itself.
-${left.length === 0 ? '' : `Not in database.sql, because their definitions are more than a table of one database: ${left.map((name) => pathText(name, 64)).join(', ')}\n`}${rows.length === 0 ? '' : `Rows that were too large to be read, not in database.sql either:\n${rows.map((row) => `  ${pathText(row)}\n`).join('')}`}`;
+${left.length === 0 ? '' : `Not in database.sql, because their definitions are more than a table of one database: ${left.map((name) => siteWord(name)).join(', ')}\n`}${rows.length === 0 ? '' : `Rows that were too large to be read, not in database.sql either:\n${rows.map((row) => `  ${siteWords(row, 400)}\n`).join('')}`}`;
 }
 
 /** Archives that are open at once in a process: each holds some 10 MB. */

@@ -1,8 +1,8 @@
 /** Compares the restored copy of a site with what was recorded about the site during its backup. */
 
+import { siteWord, siteWords } from '../../../schemas/site-text.js';
 import type { CopyAnswer } from '../../outbound/copies/copies.js';
 import { factsOf } from '../updates/safe/page-facts.js';
-import { pathText } from './plugin.js';
 import { COUNTED_ROWS, type SiteRecord } from './record.js';
 
 /** What was found in the copy. */
@@ -51,7 +51,7 @@ export function compareCopy(
   const lacking = tables.filter(({ left_out }) => left_out.length > 0);
   for (const { name, left_out } of lacking)
     found.not_compared.push(
-      ...named(left_out, (row) => `table ${pathText(name, 64)}, ${pathText(row, 100)}: not in the backup`, 'rows'),
+      ...named(left_out, (row) => `table ${siteWord(name)}, ${siteWord(row)}: not in the backup`, 'rows'),
     );
   const lacks = (name: string) => lacking.some((table) => table.name === name);
   const wrong = tables.filter(({ name, rows }) => copy.rows.get(name) !== rows);
@@ -59,7 +59,7 @@ export function compareCopy(
     'rows of tables',
     named(
       wrong,
-      ({ name, rows }) => `table ${pathText(name, 64)} has ${copy.rows.get(name) ?? 'no'} rows, ${rows} in the backup`,
+      ({ name, rows }) => `table ${siteWord(name)} has ${copy.rows.get(name) ?? 'no'} rows, ${rows} in the backup`,
       'tables',
     ),
   );
@@ -80,15 +80,15 @@ export function compareCopy(
     const emptied = record.filled.filter((name) => (copy.rows.get(name) ?? 0) === 0 && !lacks(name));
     point(
       'tables with rows',
-      named(emptied, (name) => `table ${pathText(name, 64)} is empty, but was not on the site`, 'tables'),
+      named(emptied, (name) => `table ${siteWord(name)} is empty, but was not on the site`, 'tables'),
     );
   }
   if (record.active_plugins !== null) {
     const [was, is] = [record.active_plugins, copy.active_plugins];
-    const gone = was.filter((slug) => !is.includes(slug)).map((slug) => `plugin ${pathText(slug, 100)} is not active`);
+    const gone = was.filter((slug) => !is.includes(slug)).map((slug) => `plugin ${siteWord(slug)} is not active`);
     const more = is
       .filter((slug) => !was.includes(slug))
-      .map((slug) => `plugin ${pathText(slug, 100)} is active, but was not active on the site`);
+      .map((slug) => `plugin ${siteWord(slug)} is active, but was not active on the site`);
     point('active plugins', [...gone, ...more].slice(0, NAMED));
   }
   if (record.front !== null && copy.page !== null) comparePage(record.front, copy.page, found, point);
@@ -104,7 +104,7 @@ function comparePage(
   const facts = factsOf({ ...page, location: '', sets_cookies: false, cut: false, ms: 0, failure: null }, front.url);
   const before = found.different.length;
   const error = page.errors.at(-1);
-  const why = error === undefined ? '' : ` (${pathText(error, 200)})`;
+  const why = error === undefined ? '' : ` (${siteWords(error, 200)})`;
   point(
     'front page status',
     facts.status === front.status
@@ -118,9 +118,7 @@ function comparePage(
       'front page title',
       facts.title === front.title
         ? []
-        : [
-            `the title of the front page is "${pathText(facts.title, 80)}", "${pathText(front.title, 80)}" was recorded`,
-          ],
+        : [`the title of the front page is ${siteWord(facts.title)}, ${siteWord(front.title)} was recorded`],
     );
   found.page = before === 0 && found.different.length > 0;
 }

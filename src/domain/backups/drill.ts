@@ -4,6 +4,7 @@
  */
 
 import type { DrillFacts, DrillResult } from '../../../schemas/backup.js';
+import { siteWord, siteWords } from '../../../schemas/site-text.js';
 import { CopyUnavailable } from '../../outbound/copies/copies.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { type Alert, emitAlerts } from '../../runtime/events.js';
@@ -98,9 +99,9 @@ function foundIn(error: unknown, siteId: number): Found {
   if (error instanceof CopyUnavailable) return unverified(pathText(error.message, REASON));
   if (error instanceof TablesRefused) {
     const { message, site, here } = error;
-    const said = `The database refused the tables: ${pathText(message, 300)}`;
+    const said = `The database refused the tables: ${siteWords(message, 300)}`;
     return NO_SPACE.test(message) || !understands(here, site)
-      ? unverified(`${said} The site's is ${pathText(site, 80)}.`)
+      ? unverified(`${said} The site's is ${siteWord(site)}.`)
       : { result: 'failed', reason: said };
   }
   const { code, data, message } = backupError(error, siteId, 'svc_backup_storage');

@@ -1,7 +1,7 @@
 /** Finds a reason other than the backup why a page of a restored copy may fail, such as a missing PHP extension. */
 
+import { siteWords } from '../../../schemas/site-text.js';
 import type { CopyAnswer, SiteCopy } from '../../outbound/copies/copies.js';
-import { pathText } from './plugin.js';
 
 /** A function or class that PHP did not find, and the extension that has it. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
@@ -46,7 +46,7 @@ export function otherCause(
   const [ours, theirs] = [here.php, sitePhp].map((version) => version.split('.').slice(0, 2).join('.'));
   return ours === theirs
     ? null
-    : `the site has PHP ${pathText(sitePhp, 20) || 'of unknown version'}, here it is ${here.php}`;
+    : `the site has PHP ${sitePhp === '' ? 'of unknown version' : siteWords(sitePhp, 20)}, here it is ${here.php}`;
 }
 
 function isDisabled(name: string): boolean {

@@ -1,6 +1,6 @@
 /** Finds the plugin for backups on a site, and installs it where it is missing. */
 
-import { siteSays, unmarked } from '../../../schemas/site-text.js';
+import { siteSays, siteWords, unmarked } from '../../../schemas/site-text.js';
 import { cleanLine } from '../../../schemas/text.js';
 import { ChildFailure } from '../../outbound/child/port.js';
 import { GuardFailure } from '../../outbound/guard/failure.js';
@@ -56,9 +56,14 @@ export async function openPlugin(ctx: Ctx, target: LoadedSite): Promise<OpenPlug
   return found;
 }
 
-/** A path or a name of the site, for an answer. */
+/** A path or a name of the site, as a value of its own in an answer. Within a sentence: `pathWord`. */
 export function pathText(text: string, max = 400): string {
   return unmarked(cleanLine(text, max));
+}
+
+/** The same within a sentence of ours: quoted, unless it is a short name. Longer than other words, as it is looked for. */
+export function pathWord(path: string): string {
+  return siteWords(path, 400);
 }
 
 /** What the repository says is wrong; null = the error is another one. */

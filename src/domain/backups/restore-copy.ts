@@ -9,7 +9,7 @@ import type { BackupFacts } from './back-up-site.js';
 import { type CompleteBackup, factsOf } from './backups.js';
 import { type CopyFacts, compareCopy, named } from './compare-copy.js';
 import { otherCause } from './other-cause.js';
-import { pathText } from './plugin.js';
+import { pathWord } from './plugin.js';
 import type { SiteRecord } from './record.js';
 import { siteConstants } from './site-constants.js';
 import {
@@ -87,7 +87,7 @@ export class CopyOfBackup {
     const tables = await readTables(this.#repository, this.#snapshot);
     const odd = tables.find((table) => !isDumpable(table));
     if (odd !== undefined)
-      return unverified(`Table ${pathText(odd.name, 64)} is defined in a way that is not loaded outside its site.`);
+      return unverified(`Table ${pathWord(odd.name)} is defined in a way that is not loaded outside its site.`);
     const { bytes, paths } = await this.#list();
     const missing = CORE.find((path) => !paths.has(path));
     if (missing !== undefined)
@@ -141,7 +141,7 @@ export class CopyOfBackup {
       const parts = chunksOf(this.#repository, chunks, this.#ctx.signal);
       if (path !== CONFIG) {
         if ((await copy.put(path, parts)) !== sha256)
-          different.push(`file ${pathText(path, 200)} is not what the site sent`);
+          different.push(`file ${pathWord(path)} is not what the site sent`);
       } else if (size <= MOST_CONFIG) for await (const part of parts) config += part.toString('utf8');
       this.#ctx.progress({ done: ++done, total, message: this.#row.site_url });
     }

@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { RestoreResult } from '../../../schemas/backup.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import { GuardFailure } from '../../outbound/guard/failure.js';
 import type { Finished, Restoring } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -20,7 +21,7 @@ import { syncAfterRollBack } from '../updates/safe/sync-after-roll-back.js';
 import { SILENT_MS } from './back-up-site.js';
 import { completeBackup, factsOf } from './backups.js';
 import { listFiles } from './list-files.js';
-import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText } from './plugin.js';
+import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText, pathWord } from './plugin.js';
 import { checkSelection, planRestore, type RestorePlan, type Selection } from './restore-plan.js';
 import { type Sent, sendRestore, sentOf } from './send-restore.js';
 import { rowsLeftOut, type Snapshot } from './snapshot.js';
@@ -216,7 +217,7 @@ async function withStrays({ selection, plugin: { site } }: Restore, result: Rest
 }
 
 function namedOf(names: readonly string[], count = names.length): string {
-  const named = names.slice(0, NAMED).map((name) => pathText(name));
+  const named = names.slice(0, NAMED).map(pathWord);
   return `${named.join('; ')}${count > named.length ? `, and ${count - named.length} more` : ''}`;
 }
 
@@ -264,7 +265,7 @@ async function judge(restore: Restore, { id: job, others }: Swapped, before: rea
     site_id: target.site.id,
     facts: {
       backup_id: restore.row.id,
-      what: name === undefined ? what : `${what} ${pathText(name)}`,
+      what: name === undefined ? what : `${what} ${pathWord(name)}`,
       taken_back: worse.length > 0,
     },
   });
@@ -344,7 +345,7 @@ function resultOf(
   const { what, name } = selection;
   const examples = entries
     .slice(0, NAMED)
-    .map(([path, how]) => `${how === 'put' ? 'restore' : 'remove'}: ${pathText(path)}`);
+    .map(([path, how]) => `${how === 'put' ? 'restore' : 'remove'}: ${pathWord(path)}`);
   return {
     backup_id: row.id,
     site_id: site.id,
@@ -370,7 +371,7 @@ function resultOf(
       ...said('Links and files in places where the backup has folders are removed, not what links lead to', otherKind),
       ...(snapshot.wordpress !== plugin.hello.wordpress
         ? [
-            `WordPress itself is not restored: the backup is of ${pathText(snapshot.wordpress, 40)}, the site has ${pathText(plugin.hello.wordpress, 40)}.`,
+            `WordPress itself is not restored: the backup is of ${siteWord(snapshot.wordpress)}, the site has ${siteWord(plugin.hello.wordpress)}.`,
           ]
         : []),
     ],

@@ -8,7 +8,7 @@ import { GuardFailure } from '../../outbound/guard/failure.js';
 import type { PlannedFile, RowSlice, TableKey, WrittenPart } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Repository } from '../../store/backups/repository/types.js';
-import { pathText, type SiteBackup } from './plugin.js';
+import { pathWord, type SiteBackup } from './plugin.js';
 import type { RestorePlan } from './restore-plan.js';
 import type { BackedUpTable } from './snapshot.js';
 
@@ -149,7 +149,7 @@ class Sender {
     for (const [at, part] of group.entries()) {
       const ended = part.offset + part.bytes.length === part.size;
       const source = this.#plan.sources.get(part.index);
-      if (ended && digests[at] !== source?.sha256) throw damaged(`file ${pathText(source?.path ?? '')}`);
+      if (ended && digests[at] !== source?.sha256) throw damaged(`file ${pathWord(source?.path ?? '')}`);
       if (ended) this.#sent.files += 1;
       this.#advance(part.bytes.length);
     }
@@ -179,7 +179,7 @@ class Sender {
       const slices = await site.rows(left.slice(0, REQUEST_RANGES), { signal });
       if (slices.some(({ lines, end }) => lines !== null || !end)) {
         if (table.unordered === true && (await this.#hasAllRows(name, table))) return;
-        throw damaged(`rows of table ${pathText(table.name, 64)}`);
+        throw damaged(`rows of table ${pathWord(table.name)}`);
       }
       left = left.slice(slices.length);
     }

@@ -1,5 +1,6 @@
 /** Writes tables of a backup as SQL that the client of a database server loads. */
 
+import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { BackedUpTable } from './snapshot.js';
 import { LITERALS } from './table-definition.js';
@@ -80,7 +81,7 @@ type Cell = string | null | [string];
 function rowOf(line: string, columns: readonly Column[], table: string): string {
   const cells = cellsOf(line);
   if (cells?.length !== columns.length)
-    throw new ServiceError('svc_backup_storage', `The rows of ${table} do not fit its columns.`, {
+    throw new ServiceError('svc_backup_storage', `The rows of ${siteWord(table)} do not fit its columns.`, {
       advice: 'Restore this backup with restore-backup-v1 instead.',
       data: { reason: 'damaged' },
     });

@@ -6,7 +6,7 @@ import type { z } from '../../../schemas/zod.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { completeBackup, SOUND } from './backups.js';
-import { backupError, damageIn, pathText } from './plugin.js';
+import { backupError, damageIn, pathWord } from './plugin.js';
 import { type BackedUpSlice, leftOutOf, readFilesPage, readTables } from './snapshot.js';
 
 /** Problems of an answer. */
@@ -42,7 +42,7 @@ export async function verifyBackup(ctx: Ctx, id: string, percent: number): Promi
   };
   try {
     for (const table of (await noted('the list of tables', () => readTables(repository, snapshot))) ?? []) {
-      for (const slice of table.slices) await compareSlice(slice, pathText(table.name, 64));
+      for (const slice of table.slices) await compareSlice(slice, pathWord(table.name));
       counts.tables_read += 1;
       counts.rows_left_out += leftOutOf(table).length;
     }
@@ -52,7 +52,7 @@ export async function verifyBackup(ctx: Ctx, id: string, percent: number): Promi
         counts.files += 1;
         if (Math.random() * 100 >= percent) continue;
         counts.files_read += 1;
-        await compare(pathText(path, 400), chunks, sha256);
+        await compare(pathWord(path), chunks, sha256);
       }
     }
     async function compareSlice({ chunk, sha256 }: BackedUpSlice, table: string) {

@@ -1,6 +1,7 @@
 /** Deletes plugins and themes from a site, and previews deletions. */
 
 import type { deletedExtensions } from '../../../schemas/extension.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { z } from '../../../schemas/zod.js';
 import type { ExtensionKind } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -34,7 +35,7 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
     errors,
     warnings: [
       ...found.flatMap(({ slug, active }) =>
-        active === 1 ? [`${slug} is active and will be deactivated first.`] : [],
+        active === 1 ? [`${siteWord(slug)} is active and will be deactivated first.`] : [],
       ),
       ...(left.length > 0 ? [`Left as they are: ${namesOf(left, left.length, kind)}.`] : []),
     ],

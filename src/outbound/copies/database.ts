@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { siteWords } from '../../../schemas/site-text.js';
 import type { Programs } from './confined.js';
 import { CopyRefused, CopyUnavailable } from './copies.js';
 import type { CopyPrograms } from './find-programs.js';
@@ -105,7 +106,7 @@ export class CopyDatabase {
       most: MOST_ANSWER,
       limitMs: LOAD_MS,
     });
-    if (code !== 0) throw new CopyUnavailable(`The database here failed: ${err.trim().slice(0, 300)}`);
+    if (code !== 0) throw new CopyUnavailable(`The database here failed: ${siteWords(err.trim(), 300)}`);
     const lines = out.toString('utf8').split('\n').slice(0, -1);
     return lines.map((line) => line.split('\t').map((cell) => (cell === 'NULL' ? null : cell)));
   }

@@ -5,6 +5,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { siteWord, siteWords } from '../../../schemas/site-text.js';
 import { findInPackage } from '../../runtime/global-packages.js';
 import { readShipped } from '../../runtime/shipped-file.js';
 import { configText } from './config-text.js';
@@ -104,7 +105,9 @@ export class Playground implements CopyRuntime {
     if (refused === null) return;
     const [statement, why] = refused;
     const table = /`((?:[^`]|``)+)`/.exec(statement)?.[1] ?? '';
-    throw new CopyUnavailable(`SQLite, the database of WordPress Playground, refused table ${table}: ${why}`);
+    throw new CopyUnavailable(
+      `SQLite, the database of WordPress Playground, refused table ${siteWord(table)}: ${siteWords(why, 300)}.`,
+    );
   }
 
   query(sql: string): Promise<(string | null)[][]> {
@@ -139,7 +142,9 @@ export class Playground implements CopyRuntime {
     if (code === 0) return JSON.parse(out.toString('utf8')) as T;
     // Without paths of this machine.
     const said = /^(?:\w*Error|PHP Fatal error): (.{1,200})/m.exec(err)?.[1]?.replace(/(?:\/[^\s/'":]+)+\//g, '');
-    throw new CopyUnavailable(`WordPress Playground failed here${said === undefined ? '' : `: ${said}`}.`);
+    throw new CopyUnavailable(
+      `WordPress Playground failed here${said === undefined ? '' : `: ${siteWords(said, 200)}`}.`,
+    );
   }
 }
 

@@ -33,8 +33,8 @@ function errorNote({ message, data }: ServiceError): string | undefined {
 const BARE = /^(?:[a-z0-9_.:/?=&%~@*+-]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
 /** A sentence that is spelled like a slug. */
 const MANY_WORDS = /(?:[a-z]+[-_.+/]){6}[a-z]/;
-/** Sentences of ours, which quote what a site said; and calls that we name. */
-const SENTENCES: ReadonlySet<string> = new Set(['message', 'notice', 'notices', 'warnings', 'not_known']);
+/** Sentences of ours, which quote what a site said; and calls that we name. Not `warnings`: those name things of sites. */
+const SENTENCES: ReadonlySet<string> = new Set(['message', 'notice', 'notices', 'not_known']);
 const CALLS: ReadonlySet<string> = new Set(['next', 'truncated']);
 
 /** Whether an output contains text that a site may have written. */
