@@ -84,7 +84,7 @@ class Sitefleet_Backup {
 	private function rest(): void {
 		$worked = microtime( true ) - $this->rested;
 		if ( ! $this->gentle || $worked < 0.005 ) return;
-		usleep( (int) ( min( 1.0, 3 * $worked ) * 1000000 ) );
+		self::php( 'usleep', (int) ( min( 1.0, 3 * $worked ) * 1000000 ) );
 		$this->rested = microtime( true );
 	}
 
@@ -524,9 +524,9 @@ class Sitefleet_Backup {
 
 	/** Bytes of the largest row that is read: each is held several times until it is sent, and PHP may have little memory. */
 	private static function max_row(): int {
-		$limit = (string) ini_get( 'memory_limit' );
+		$limit = (string) ( self::php( 'ini_get', 'memory_limit' ) ?: '128M' );
 		$bytes = wp_convert_hr_to_bytes( $limit );
-		return $bytes <= 0 ? self::MAX_ROW : (int) min( self::MAX_ROW, max( 65536, ( $bytes - memory_get_usage() ) / 6 ) );
+		return $bytes <= 0 ? self::MAX_ROW : (int) min( self::MAX_ROW, max( 65536, ( $bytes - (int) self::php( 'memory_get_usage' ) ) / 6 ) );
 	}
 
 	/** What is selected: whether a row is larger than that, and its columns; of a larger one without the long ones, which might not fit into memory. */
@@ -671,8 +671,8 @@ class Sitefleet_Backup {
 			$at += $length;
 			$end = $offset + $length >= $size;
 			if ( $end ) {
-				@chmod( $path, ( (int) ( $one[5] ?? 0644 ) & 0777 ) ?: 0644 );
-				@touch( $path, (int) ( $one[4] ?? time() ) );
+				self::php( 'chmod', $path, ( (int) ( $one[5] ?? 0644 ) & 0777 ) ?: 0644 );
+				self::php( 'touch', $path, (int) ( $one[4] ?? time() ) );
 			}
 			$done[] = $end ? hash_file( 'sha256', $path ) : null;
 		}
@@ -902,7 +902,7 @@ class Sitefleet_Backup {
 	private static function device( string $folder ): int { return (int) ( @stat( $folder )['dev'] ?? -1 ); }
 
 	private static function room( string $folder ): float {
-		$free = function_exists( 'disk_free_space' ) ? @disk_free_space( $folder ) : false;
+		$free = self::php( 'disk_free_space', $folder );
 		return false === $free ? INF : $free;
 	}
 
@@ -1168,9 +1168,12 @@ class Sitefleet_Backup {
 			$wpdb->dbh->query( "SET SESSION time_zone = DEFAULT, foreign_key_checks = 1, unique_checks = 1" );
 		}
 		if ( function_exists( 'wp_cache_flush' ) ) wp_cache_flush();
-		if ( function_exists( 'opcache_reset' ) ) @opcache_reset();
+		self::php( 'opcache_reset' );
 		clearstatcache( true );
 	}
+
+	/** Calls a function that hosts tend to disable: PHP 8 does not know it then. False = it is not there, or has failed. */
+	private static function php( string $name, ...$with ) { return function_exists( $name ) ? @$name( ...$with ) : false; }
 
 	private static function there( string $path ): bool {
 		clearstatcache( true, $path );
@@ -1203,13 +1206,13 @@ class Sitefleet_Backup {
 
 	private static function carry( string $from, string $to ): bool {
 		clearstatcache();
-		if ( is_link( $from ) ) return @symlink( (string) readlink( $from ), $to ) && @unlink( $from );
+		if ( is_link( $from ) ) return self::php( 'symlink', (string) self::php( 'readlink', $from ), $to ) && @unlink( $from );
 		$was = @stat( $from );
 		if ( ! $was || ! is_file( $from ) || ! @copy( $from, $to ) ) return false;
 		clearstatcache();
 		if ( @filesize( $to ) !== $was['size'] ) return false;
-		@chmod( $to, $was['mode'] & 0777 );
-		@touch( $to, $was['mtime'] );
+		self::php( 'chmod', $to, $was['mode'] & 0777 );
+		self::php( 'touch', $to, $was['mtime'] );
 		return @unlink( $from );
 	}
 
@@ -1220,7 +1223,7 @@ class Sitefleet_Backup {
 			@unlink( $path );
 			return true;
 		}
-		@chmod( $path, 0700 );
+		self::php( 'chmod', $path, 0700 );
 		foreach ( array_diff( @scandir( $path ) ?: array(), array( '.', '..' ) ) as $name ) {
 			if ( ! self::remove( "$path/$name", $until ) ) return false;
 		}

@@ -221,7 +221,7 @@ class Sitefleet_Guard {
 	public static function boot(): void {
 		// WP-CLI and command-line cron often run as another user: PHP could not access files created by them later.
 		$cli = 'cli' === PHP_SAPI;
-		if ( ! function_exists( 'openssl_public_decrypt' ) || ( $cli && ! ( class_exists( 'Sitefleet_Backup', false ) && version_compare( Sitefleet_Backup::VERSION, '1.0.5', '>=' ) ) ) ) return;
+		if ( ! function_exists( 'openssl_public_decrypt' ) || ! function_exists( 'flock' ) || ( $cli && ! ( class_exists( 'Sitefleet_Backup', false ) && version_compare( Sitefleet_Backup::VERSION, '1.0.5', '>=' ) ) ) ) return;
 		$guard = new self( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' );
 		if ( $cli ) {
 			// Not on a site of which half is restored. Older plugins for backups take no care of whose process this is.
@@ -247,8 +247,8 @@ class Sitefleet_Guard {
 		$body    = (string) file_get_contents( 'php://input', false, null, 0, self::max_body() + 1 );
 		$verdict = $this->verify( $_SERVER, $body, self::key(), $this->sites(), time() );
 		if ( 'unsigned' === $verdict ) return;
-		ignore_user_abort( true );
-		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
+		self::php( 'ignore_user_abort', true );
+		self::php( 'set_time_limit', 0 );
 		$answer = $this->handle( $verdict, $body, $_SERVER['HTTP_X_SITEFLEET_NONCE'] );
 		while ( ob_get_level() > 0 && ob_end_clean() ) {
 			continue;
@@ -444,7 +444,7 @@ class Sitefleet_Guard {
 
 	private function do_hello(): array {
 		$this->tidy();
-		$free = @disk_free_space( $this->content );
+		$free = self::php( 'disk_free_space', $this->content );
 		return array(
 			'guard'       => self::VERSION,
 			'wordpress'   => $GLOBALS['wp_version'] ?? '',
@@ -457,7 +457,7 @@ class Sitefleet_Guard {
 			),
 			'file_mods'   => self::file_mods(),
 			'zip'         => class_exists( 'ZipArchive', false ),
-			'opcache'     => function_exists( 'opcache_invalidate' ) && (bool) ini_get( 'opcache.enable' ),
+			'opcache'     => function_exists( 'opcache_invalidate' ) && (bool) self::php( 'ini_get', 'opcache.enable' ),
 			'maintenance' => self::in_maintenance(),
 			'updating'    => $this->running_updates(),
 			// A drop-in of the site may end a request before the watchdog sees its error.
@@ -1004,7 +1004,7 @@ class Sitefleet_Guard {
 			$draft = "$this->store/" . bin2hex( random_bytes( 16 ) ) . '.tmp';
 			$near  = dirname( $path ) . '/.ht-sitefleet-' . bin2hex( random_bytes( 16 ) ) . '.tmp';
 			$text  = base64_decode( $kept[ $name ]['text'] );
-			$done  = strlen( $text ) === @file_put_contents( $draft, $text ) && @chmod( $draft, $kept[ $name ]['mode'] ) && $this->move( $draft, $near ) && $this->move( $near, $path );
+			$done  = strlen( $text ) === @file_put_contents( $draft, $text ) && ( self::php( 'chmod', $draft, $kept[ $name ]['mode'] ) || $kept[ $name ]['mode'] === ( fileperms( $draft ) & 0777 ) ) && $this->move( $draft, $near ) && $this->move( $near, $path );
 			@unlink( $draft );
 			@unlink( $near );
 		}
@@ -1065,12 +1065,12 @@ class Sitefleet_Guard {
 		$all  = array_reverse( $this->armed() );
 		$ask  = $this->remembered()[ $all[0]['snapshot'] ?? '' ]['ask'] ?? null;
 		if ( ! $news || null === $ask ) return;
-		ignore_user_abort( true );
-		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
+		self::php( 'ignore_user_abort', true );
+		self::php( 'set_time_limit', 0 );
 		// Once for each change. Busy: the next request asks.
 		$this->locked( fn() => $this->put_json( 'outer', array( 'files' => $now ) ), 0.0 );
 		if ( ! self::next_dies( $ask ) ) return;
-		sleep( 1 );
+		self::php( 'sleep', 1 );
 		if ( self::next_dies( $ask ) ) $this->locked( fn() => $this->revive( array_map( 'strval', $news ), $all[0], $ask ), 5.0 );
 	}
 
@@ -1148,7 +1148,7 @@ class Sitefleet_Guard {
 		add_filter(
 			'wp_mail',
 			function ( $mail ) use ( $armed ) {
-				$files = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 100 ), 'file' );
+				$files = array_column( self::php( 'debug_backtrace', DEBUG_BACKTRACE_IGNORE_ARGS, 100 ) ?: array(), 'file' );
 				$this->quietly( fn() => $this->mails += (int) ( null !== $this->culprit( array( 'file' => '', 'frames' => $files ), $armed ) ) );
 				return $mail;
 			},
@@ -1282,7 +1282,7 @@ class Sitefleet_Guard {
 
 	/** How much of an item is kept, and how many files of code that is. A visitor who makes an item large, as by what it logs, must not keep it from being updated. */
 	private function room( array $item, string $path, int $most ): array {
-		$free = @disk_free_space( $this->store );
+		$free = self::php( 'disk_free_space', $this->store );
 		$full = false;
 		foreach ( self::ROOMS as $room ) {
 			list( $files, $bytes, $code ) = array( 0, 0, 0 );
@@ -1417,13 +1417,13 @@ class Sitefleet_Guard {
 			$out = self::open( $to, 'x' );
 			list( $sum, $read ) = $this->copy( $get, (int) $found[3], fn( $piece ) => self::write( $out, $piece ) );
 			fclose( $out );
-			@chmod( $to, octdec( $found[2] ) );
+			self::php( 'chmod', $to, octdec( $found[2] ) );
 			if ( $read !== (int) $found[3] || ! hash_equals( $sum, $get( 64 ) ) ) throw self::damaged();
 		}
 		fclose( $in );
 		$modes[ $path ] = $snapshot['mode'];
 		// Last, and from the bottom up, because a folder may be read-only.
-		foreach ( array_reverse( $modes ) as $folder => $mode ) @chmod( $folder, $mode );
+		foreach ( array_reverse( $modes ) as $folder => $mode ) self::php( 'chmod', $folder, $mode );
 	}
 
 	/** Elsewhere than on Windows a backslash is a letter like others, and archives from there leave names with it. */
@@ -1485,7 +1485,8 @@ class Sitefleet_Guard {
 
 	/** Removes expired files, and leftovers of killed processes. Only under the lock. */
 	private function prune(): void {
-		@touch( "$this->store/lock" );
+		// It gets the time of now, on hosts without touch(), too.
+		@file_put_contents( "$this->store/lock", '' );
 		$armed = array_column( $this->armed(), 'snapshot' );
 		$known = $this->remembered();
 		$keep  = array();
@@ -1648,7 +1649,7 @@ class Sitefleet_Guard {
 		for ( $try = 1; $try <= self::MOVES; ++$try ) {
 			if ( self::there( $live ) ) $this->move( $live, "$work/made-" . bin2hex( random_bytes( 8 ) ) );
 			if ( $this->move( $whole, $live ) ) return true;
-			usleep( 10000 );
+			self::php( 'usleep', 10000 );
 		}
 		return false;
 	}
@@ -1740,7 +1741,7 @@ class Sitefleet_Guard {
 				ftruncate( $file, 0 );
 				@fwrite( $file, self::seal( $name, (string) wp_json_encode( $item + array( 'since' => time() ) ) ) );
 			} else {
-				usleep( 50000 );
+				self::php( 'usleep', 50000 );
 			}
 		}
 		return true;
@@ -1767,7 +1768,7 @@ class Sitefleet_Guard {
 	}
 
 	private function await_update( array $item, float $patience = 3.0 ): void {
-		for ( $until = microtime( true ) + $patience; $this->is_locked( self::update_file( $item ) ); usleep( 50000 ) ) {
+		for ( $until = microtime( true ) + $patience; $this->is_locked( self::update_file( $item ) ); self::php( 'usleep', 50000 ) ) {
 			Sitefleet_Refusal::when( microtime( true ) >= $until, 'updating', "An update of {$item['slug']} is still running on this site; nothing was changed. Ask again in a moment." );
 		}
 	}
@@ -1837,8 +1838,8 @@ class Sitefleet_Guard {
 		$this->watched = true;
 		// It may have failed for what it was refused: Sitefleet sees the page, and compares.
 		if ( $this->refused ) return;
-		@ini_set( 'memory_limit', '-1' );
-		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
+		self::php( 'ini_set', 'memory_limit', '-1' );
+		self::php( 'set_time_limit', 0 );
 		$this->quietly(
 			function () use ( $error ) {
 				// What a scheduled task works on, a visitor may have left.
@@ -2062,7 +2063,7 @@ class Sitefleet_Guard {
 		$until = microtime( true ) + $patience;
 		while ( ! flock( $lock, LOCK_EX | LOCK_NB ) ) {
 			Sitefleet_Refusal::when( microtime( true ) >= $until, 'busy', 'Another request is running on this site. Try again in a moment.' );
-			usleep( 50000 );
+			self::php( 'usleep', 50000 );
 		}
 		try {
 			return $do();
@@ -2100,7 +2101,7 @@ class Sitefleet_Guard {
 		$out   = self::open( $draft, 'x' );
 		try {
 			$result = $fill( $out );
-			function_exists( 'fsync' ) && @fsync( $out );
+			self::php( 'fsync', $out );
 			Sitefleet_Refusal::when( ! fclose( $out ) || ! $this->move( $draft, $path ), 'not_writable', 'The guard cannot write into its folder.' );
 			return $result;
 		} finally {
@@ -2109,6 +2110,9 @@ class Sitefleet_Guard {
 	}
 
 	// ------------------------------------------------------------------------------------------------------ small things
+
+	/** Calls a function that hosts tend to disable: PHP 8 does not know it then. False = it is not there, or has failed. */
+	private static function php( string $name, ...$with ) { return function_exists( $name ) ? @$name( ...$with ) : false; }
 
 	/** All renames go through here. */
 	protected function move( string $from, string $to ): bool { return @rename( $from, $to ); }
@@ -2126,7 +2130,7 @@ class Sitefleet_Guard {
 		}
 		$up = "$first/" . bin2hex( random_bytes( 16 ) );
 		if ( '' !== $first && strlen( $path ) > self::LONGEST / 2 && $this->move( $path, $up ) ) $path = $up;
-		@chmod( $path, 0700 );
+		self::php( 'chmod', $path, 0700 );
 		$names = array_diff( @scandir( $path ) ?: array(), array( '.', '..' ) );
 		foreach ( $names as $name ) $this->remove( "$path/$name", '' === $first ? $path : $first );
 		@rmdir( $path );

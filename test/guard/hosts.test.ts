@@ -13,6 +13,10 @@ import { GUARD_FILE, WORDPRESS, type WordPress, WordPressHost } from './wordpres
 
 const FROM_REQUEST = "'http://' . $_SERVER['HTTP_HOST']";
 
+/** What shared hosts forbid, of what a plugin might call and WordPress does without. */
+const DISABLED =
+  'disk_free_space,disk_total_space,set_time_limit,ignore_user_abort,sleep,usleep,chmod,touch,fsync,symlink,link,readlink,debug_backtrace,memory_get_usage,opcache_invalidate,opcache_is_script_cached,opcache_reset,exec,shell_exec,system,passthru,popen,proc_open,getmypid,php_uname,gethostname,error_log';
+
 const MARK = '/* before the rest */';
 
 /** Puts settings at the beginning of the site's wp-config.php, in place of those that were there. */
@@ -183,6 +187,38 @@ describe('the guard of a site that takes its address from the request', needs(..
       expect(await answered(site)).toBe('"ok":true');
       configure(site, '');
       expect(await answered(site)).toBe('"ok":true');
+    });
+  });
+
+  describe('on a host that disables functions of PHP', () => {
+    const main = () => join(site.content, 'plugins/alpha/alpha.php');
+
+    it('keeps a copy, puts it back after a fatal error, and removes itself', async () => {
+      configure(site, '');
+      writePlugin(site, 'alpha', '1.0');
+      site.activate('alpha/alpha.php');
+      site.stop();
+      await site.serve({ disabled: DISABLED });
+      install(site);
+      const guard = clientOf(site, key.private_key);
+      expect((await guard.hello()).free_bytes).toBeNull();
+      const { id } = await guard.snapshot('plugin', 'alpha/alpha.php');
+      await guard.arm(id, 600, 0);
+      site.write('plugins/alpha/alpha.php', plugin('2.0', 'removed_function();'));
+      await pause(3_100);
+      await send(site.url, {});
+      expect(readFileSync(main(), 'utf8')).toContain('Version: 1.0');
+      expect((await guard.faults(0)).map(({ restored }) => restored)).toContain(id);
+      expect(await guard.uninstall()).toBe(true);
+    });
+
+    it('is as if it were not there where files cannot be locked, and says so instead of being installed', async () => {
+      install(site);
+      site.stop();
+      await site.serve({ disabled: 'flock' });
+      expect(site.runInstaller(installCode('<?php', 'ab'.repeat(8)), 'admin')).toBe('no_flock');
+      expect((await send(site.url, {})).status).toBe(200);
+      expect(await codeOf(clientOf(site, key.private_key).hello())).toBe('no_guard');
     });
   });
 });

@@ -196,6 +196,7 @@ export class WordPress {
   readonly #compiled: string;
   readonly #keepsCompiled: boolean;
   #servers: ChildProcess[] = [];
+  #disabled = '';
 
   constructor(
     core: string,
@@ -270,8 +271,15 @@ export class WordPress {
   php(code: string): string {
     const host = `$_SERVER['HTTP_HOST'] = '127.0.0.1:${this.#port}'; $_SERVER['REQUEST_URI'] = '/'; $_SERVER['REQUEST_METHOD'] = 'GET';`;
     // A process has nothing compiled yet, and WordPress is the same in each: reading it compiled takes a third of the time.
-    const compiled = ['opcache.enable_cli=1', 'opcache.file_cache_only=1', `opcache.file_cache=${this.#compiled}`];
-    const settings = ['display_errors=stderr', ...compiled].flatMap((one) => ['-d', one]);
+    // What was compiled for one set of functions crashes with another.
+    const compiled =
+      this.#disabled === ''
+        ? ['opcache.enable_cli=1', 'opcache.file_cache_only=1', `opcache.file_cache=${this.#compiled}`]
+        : [];
+    const settings = ['display_errors=stderr', `disable_functions=${this.#disabled}`, ...compiled].flatMap((one) => [
+      '-d',
+      one,
+    ]);
     return execFileSync(PHP, ['-n', ...extensions(), ...settings, '-r', `${host} ${code}`], {
       env: { ...process.env, TEST_SITE: this.#folder },
       encoding: 'utf8',
@@ -288,19 +296,22 @@ export class WordPress {
   /**
    * `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never checks whether
    * a compiled file has changed, as on busy hosts. `breaks`: at the first MB of a file that it writes PHP is killed, or told that the disk
-   * is full.
+   * is full. `disabled`: functions that PHP does not have here from now on, names with commas between.
    */
   async serve({
     timestamps = true,
     confined = false,
     temporary = this.#temporary,
     breaks = '',
+    disabled = '',
   }: {
     timestamps?: boolean;
     confined?: boolean;
     temporary?: boolean;
     breaks?: '' | 'killed' | 'full';
+    disabled?: string;
   } = {}): Promise<void> {
+    this.#disabled = disabled;
     // Killed workers may still hold the port.
     await until(async () => !(await listens(this.#port)), 'the end of PHP');
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
@@ -312,7 +323,13 @@ export class WordPress {
     ];
     const folders = [this.core, realpathSync(this.content), this.#folder].join(':');
     const temp = temporary ? [`sys_temp_dir=${this.#compiled}`] : [];
-    const settings = [...limits, ...cache, ...temp, ...(confined ? [`open_basedir=${folders}`] : [])];
+    const settings = [
+      ...limits,
+      ...cache,
+      ...temp,
+      ...(confined ? [`open_basedir=${folders}`] : []),
+      `disable_functions=${disabled}`,
+    ];
     const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
     const env = { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) };
     const place = { folder: this.#folder, root: this.core, port: this.#port, workers: this.#workers };

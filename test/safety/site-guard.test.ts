@@ -124,6 +124,46 @@ describe('the guard of a site', () => {
     expect(app.site(0).state.plugins.some(({ slug }) => slug === 'sitefleet-guard.php')).toBe(false);
   });
 
+  it('that fails where it was just written is taken away again, so that updates are not refused for it', async () => {
+    app = await safetyApp({ sites: 1, guards: false });
+    const site = app.site(0);
+    site.faults.guardRefuses = { hello: 'failed' };
+    const error = await app.fail('install-site-guard', one);
+    expect(error).toMatchObject({
+      code: 'svc_guard_install_failed',
+      message: expect.stringMatching(/does not work.*This site cannot: failed.*It was removed again\.$/),
+      data: { reason: 'failed' },
+    });
+    expect(site.guard).toBeNull();
+    const plugin = app.offer(site);
+    await sync();
+    await app.safely('update-site-plugins', one);
+    expect(plugin.version).toBe('99.0');
+    expect(await app.call('get-site-guard', one)).toMatchObject({ installed: false });
+  });
+
+  it('that fails is replaced, and removed, all the same', async () => {
+    app = await safetyApp({ sites: 1 });
+    const site = app.site(0);
+    await app.call('get-site-guard', one);
+    // The one that is there fails, the new one works.
+    let failures = 1;
+    site.faults.guardRefuses = new Proxy({}, { get: () => (failures-- > 0 ? 'failed' : undefined) });
+    expect(await app.call('install-site-guard', one)).toMatchObject({ installed: true, previous_version: null });
+
+    site.faults.guardRefuses = { hello: 'failed', uninstall: 'busy' };
+    expect(await app.fail('remove-site-guard', { ...one, confirm: true })).toMatchObject({ data: { reason: 'busy' } });
+    expect(site.guard).not.toBeNull();
+    site.faults.guardRefuses = { hello: 'failed', uninstall: 'failed' };
+    expect(await app.call('remove-site-guard', { ...one, dry_run: true })).toMatchObject({
+      installed: true,
+      warnings: [expect.anything(), expect.stringContaining('This site cannot: failed')],
+    });
+    expect(await app.call('remove-site-guard', { ...one, confirm: true })).toMatchObject({ removed: true });
+    expect(site.guard).toBeNull();
+    expect(await app.call('get-site-guard', one)).toMatchObject({ installed: false });
+  });
+
   it('that was copied onto the site by hand is known after a sync', async () => {
     app = await safetyApp({ sites: 1 });
     const plugin = app.offer(app.site(0));

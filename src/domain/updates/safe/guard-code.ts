@@ -29,7 +29,8 @@ const TRUST = `if ( is_multisite() ) {
 /** Also removes the leftovers of an interrupted installation. */
 const PREPARE = `foreach ( (array) @glob( $folder . '/.sitefleet-guard-*.part' ) as $old ) if ( $old ) @unlink( $old );
 if ( defined( 'DISALLOW_FILE_MODS' ) && DISALLOW_FILE_MODS ) $said = 'file_mods';
-elseif ( ! extension_loaded( 'openssl' ) ) $said = 'no_openssl';
+elseif ( ! function_exists( 'openssl_public_decrypt' ) ) $said = 'no_openssl';
+elseif ( ! function_exists( 'flock' ) ) $said = 'no_flock';
 elseif ( is_multisite() && ! is_super_admin() ) $said = 'not_network';
 elseif ( ! is_dir( $folder ) && ! @mkdir( $folder, 0755, true ) ) $said = 'not_writable';
 else $said = 'next';`;
@@ -72,7 +73,7 @@ if ( @hash_file( 'sha256', $part ) !== '${digest}' ) { @unlink( $part ); $said =
 else {
   ${ADDRESS}
   if ( '' === $text || @file_put_contents( $part, $text ) !== strlen( $text ) || ! @rename( $part, $file ) ) { @unlink( $part ); $said = 'not_writable'; }
-  else { @chmod( $file, 0644 ); ${FORGET} ${TRUST} $said = 'done'; }
+  else { if ( function_exists( 'chmod' ) ) @chmod( $file, 0644 ); ${FORGET} ${TRUST} $said = 'done'; }
 }
 ${SAY}`,
   ];

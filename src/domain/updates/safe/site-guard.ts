@@ -19,6 +19,7 @@ import { syncAfterRollBack } from './sync-after-roll-back.js';
 type GuardView = z.output<ReturnType<typeof guardSchema>>;
 
 const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins manually, as docs/guard.md describes.';
+const REMOVE_BY_HAND = 'Delete wp-content/mu-plugins/sitefleet-guard.php manually.';
 
 /** Asks the guard now, and stores its answer. For an unreachable site, returns the stored state. */
 export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
@@ -92,7 +93,7 @@ export async function installGuard(
 ): Promise<InstallPlan> {
   const target = await loadWritable(ctx, ref);
   const { version, php } = await ctx.guards.plugin();
-  const before = await askGuard(ctx, target);
+  const before = await greet(ctx, target);
   const login = asked ?? before?.hello.login ?? (await storedGuard(ctx, target.site.id)).login_allowed ?? false;
   const plan: InstallPlan = {
     site_id: target.site.id,
@@ -107,17 +108,53 @@ export async function installGuard(
   if (dryRun) return plan;
   const text = withSettings(php, { login, since: Math.floor(ctx.clock.now() / 1000) });
   await ctx.locks.exclusive(target.site.id, ctx.signal, () => putPlugin(ctx, target, text, 'sitefleet-guard.php'));
-  const after = await askGuard(ctx, target);
-  if (after === null)
-    throw new ServiceError(
-      'svc_guard_install_failed',
-      'The guard was written, but does not answer: something in front of the site may block POST requests to its pages.',
-      { advice: 'Allow POST requests to the front page or wp-login.php.', data: { site_id: target.site.id } },
-    );
+  const after = await askGuard(ctx, target).catch(refusalOf);
+  if (after === null || after instanceof ServiceError) throw await takenAway(ctx, target, after, before !== null);
   const { guard: installed, login: login_allowed } = after.hello;
   const facts = { version: installed, previous_version: plan.previous_version, login_allowed };
   ctx.events.emit({ name: 'site.guard_installed', site_id: target.site.id, facts });
   return { ...plan, installed: true, version: installed, login_allowed, warnings: warningsOf(after, login_allowed) };
+}
+
+/** As a value what the guard refuses; all else is thrown. */
+function refusalOf(error: unknown): ServiceError {
+  if (error instanceof ServiceError && error.code === 'svc_guard_refused') return error;
+  throw error;
+}
+
+/** As `askGuard`; null also for a guard that has failed: it can still be replaced. */
+async function greet(ctx: Ctx, target: LoadedSite): Promise<OpenGuard | null> {
+  const found = await askGuard(ctx, target).catch(refusalOf);
+  if (!(found instanceof ServiceError)) return found;
+  if (found.data.reason === 'failed') return null;
+  throw found;
+}
+
+/**
+ * Removes a guard that does not work where it was just written, as updates of a site with such a guard are refused. Where one
+ * answered before, silence may be of the moment, and the new one is left. Returns what to say.
+ * @param refusal null: it did not answer
+ */
+async function takenAway(
+  ctx: Ctx,
+  target: LoadedSite,
+  refusal: ServiceError | null,
+  replaced: boolean,
+): Promise<ServiceError> {
+  const why =
+    refusal?.message ?? 'It does not answer: something in front of the site may block POST requests to its pages.';
+  let end = 'It was left there, as one answered before.';
+  if (refusal !== null || !replaced) {
+    const gone = await ctx.locks
+      .exclusive(target.site.id, ctx.signal, () => runCode(ctx, target, removeCode(), 'svc_guard_install_failed'))
+      .catch(() => '');
+    if (gone === 'done') await forgetGuard(ctx, target, replaced);
+    end = gone === 'done' ? 'It was removed again.' : `It could not be removed again. ${REMOVE_BY_HAND}`;
+  }
+  return new ServiceError('svc_guard_install_failed', `The guard was written, but does not work. ${why} ${end}`, {
+    advice: refusal?.advice ?? 'Allow POST requests to the front page or wp-login.php.',
+    data: { ...refusal?.data, site_id: target.site.id },
+  });
 }
 
 /** Has the child plugin write a must-use plugin of ours. */
@@ -144,6 +181,7 @@ const REASONS: Readonly<Record<string, string>> = {
   not_writable: 'wp-content/mu-plugins is not writable.',
   not_network: 'the site belongs to a network, and the user it is connected as is no administrator of the network.',
   no_openssl: 'PHP lacks the openssl extension, without which signatures cannot be verified.',
+  no_flock: 'PHP lacks flock, without which files cannot be locked: the host disables it.',
   damaged: 'the code arrived damaged.',
 };
 
@@ -177,8 +215,9 @@ async function runCode(
 /** What a removal would delete. */
 export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
   const target = await loadWritable(ctx, ref);
-  const found = await askGuard(ctx, target);
-  const copies = found === null ? [] : await found.guard.list({ signal: ctx.signal });
+  const found = await askGuard(ctx, target).catch(refusalOf);
+  const works = found !== null && !(found instanceof ServiceError);
+  const copies = works ? await found.guard.list({ signal: ctx.signal }) : [];
   return {
     dry_run: true,
     site_id: target.site.id,
@@ -188,33 +227,45 @@ export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
     warnings: [
       'Updates of this site are no longer checked, and past ones can no longer be rolled back from a copy.',
       ...(found === null ? ['The guard does not answer: the child plugin removes its file, its copies stay.'] : []),
+      ...(found instanceof ServiceError
+        ? [`${found.message} If it refuses to remove itself, the child plugin removes its file, and its copies stay.`]
+        : []),
     ],
   };
 }
 
-/** Has the guard remove itself and everything it keeps; one that does not respond is removed by the child plugin. */
+/** What the guard is in the middle of is not taken from it. */
+const BUSY: readonly string[] = ['busy', 'updating'];
+
+/** Has the guard remove itself and everything it keeps; one that does not respond, or cannot, is removed by the child plugin. */
 export async function removeGuard(ctx: Ctx, ref: SiteRef) {
   const target = await loadWritable(ctx, ref);
   const { site } = target;
   const removed = await ctx.locks.exclusive(site.id, ctx.signal, async () => {
-    const found = await askGuard(ctx, target);
-    if (found !== null) {
+    // Not every refusal to greet is one to go. Without an answer to the greeting none is waited for.
+    if ((await askGuard(ctx, target).catch(refusalOf)) !== null) {
       try {
-        if (await found.guard.uninstall({ signal: ctx.signal })) return true;
+        if (await ctx.guards.of(requireConnection(target)).uninstall({ signal: ctx.signal })) return true;
       } catch (error) {
-        throw guardError(error, site.id);
+        const refused = refusalOf(guardError(error, site.id));
+        if (BUSY.includes(String(refused.data.reason))) throw refused;
       }
     }
     return (await runCode(ctx, target, removeCode(), 'svc_guard_unavailable')) === 'done';
   });
   if (!removed)
     throw new ServiceError('svc_guard_refused', "The guard's file could not be removed.", {
-      advice: 'Delete wp-content/mu-plugins/sitefleet-guard.php manually.',
+      advice: REMOVE_BY_HAND,
       data: { site_id: site.id },
     });
-  await ctx.store.guards.silent(site.id, ctx.clock.now(), true);
+  await forgetGuard(ctx, target, true);
+  return { site_id: site.id, removed: true };
+}
+
+/** @param known the action log says that the site had one */
+async function forgetGuard(ctx: Ctx, target: LoadedSite, known: boolean): Promise<void> {
+  await ctx.store.guards.silent(target.site.id, ctx.clock.now(), true);
   // The inventory lists the guard as a plugin, too.
   await syncAfterRollBack(ctx, target);
-  ctx.events.emit({ name: 'site.guard_removed', site_id: site.id, facts: {} });
-  return { site_id: site.id, removed: true };
+  if (known) ctx.events.emit({ name: 'site.guard_removed', site_id: target.site.id, facts: {} });
 }
