@@ -23,9 +23,9 @@ export class FailureRates {
 
   constructor(private readonly before: Baseline) {}
 
-  /** Counts a request. Silence is not counted: it may be our own network. */
+  /** Counts a request. Silence is not counted: it may be our own network. Nor is what a limit of requests turned away. */
   note(page: LookedPage, facts: PageFacts): void {
-    if (facts.status === 0 || facts.away) return;
+    if (facts.status === 0 || facts.away || isTurnedAway(facts)) return;
     // The front page of a phone is the front page, too.
     const key = page.kind === 'phone' ? keyOf(FRONT) : keyOf(page);
     const known = this.#requests.get(key) ?? { page: page.kind === 'phone' ? FRONT : page, status: 0, failed: [] };
@@ -71,4 +71,9 @@ export class FailureRates {
 
 export function isFailure({ status }: PageFacts): boolean {
   return status >= 500;
+}
+
+/** As by a limit of requests in front of the site; not by its maintenance page. */
+export function isTurnedAway({ status, away }: Pick<PageFacts, 'status' | 'away'>): boolean {
+  return status === 429 || (status === 503 && !away);
 }

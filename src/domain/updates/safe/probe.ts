@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { parseUrl } from '../../../../schemas/url.js';
 import { type CallOptions, ChildFailure } from '../../../outbound/child/port.js';
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
+import { pooled } from '../../../runtime/pool.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
 import { bareHost } from '../../sites/urls.js';
@@ -16,7 +17,7 @@ import {
   type SiteCheck,
   TRIED,
 } from './compare-health.js';
-import { isFailure } from './failure-rates.js';
+import { isFailure, isTurnedAway } from './failure-rates.js';
 import { FRONT, isInside, isOwnPlace, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 import { withoutWithdrawn } from './withdrawn-pages.js';
@@ -30,6 +31,11 @@ const PAGE_TIMEOUT_MS = 20_000;
 const SLOWER_MS = 8_000;
 /** Within the site. */
 const REDIRECTS = 3;
+/** Pages that are asked for at once: some servers limit the requests of an address. */
+const AT_ONCE = 4;
+/** Before each look at a page that was turned away; and pages in a row that were each time, after which the others are left. */
+const SLOWLY_MS = [1_000, 3_000] as const;
+const ENOUGH_TURNED_AWAY = 2;
 /** Name of a parameter that no cache knows. */
 const FRESH = 'sitefleet';
 /**
@@ -69,6 +75,7 @@ export async function checkBefore(
   const pause = ctx.clock.sleep(PAUSE_MS, ctx.signal);
   const between = { requests: 0, failures: 0 };
   const count = (_page: LookedPage, facts: PageFacts) => {
+    if (isTurnedAway(facts)) return;
     between.requests++;
     if (isFailure(facts)) between.failures++;
   };
@@ -154,11 +161,39 @@ async function checkSite(
   how: HowToVisit,
   child = true,
 ): Promise<SiteCheck> {
-  const [pages, answers] = await Promise.all([
-    Promise.all(wanted.map(async (page) => [keyOf(page), await visit(ctx, target, page, how(page))] as const)),
-    child ? childAnswers(ctx, target, how()) : null,
-  ]);
-  return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child: answers };
+  const seen = new Map<LookedPage, PageFacts>();
+  const look = async (page: LookedPage) => void seen.set(page, await visit(ctx, target, page, how(page)));
+  const [answers] = await Promise.all([child ? childAnswers(ctx, target, how()) : null, pooled(wanted, AT_ONCE, look)]);
+  const turnedAway = (page: LookedPage) => isTurnedAway(seen.get(page) as PageFacts);
+  await slowly(ctx, wanted.filter(turnedAway), look, turnedAway);
+  if (answers === 'turned_away') await ctx.clock.sleep(SLOWLY_MS[0], ctx.signal);
+  return {
+    at: ctx.clock.now(),
+    pages: Object.fromEntries(wanted.map((page) => [keyOf(page), seen.get(page) as PageFacts])),
+    child: answers === 'turned_away' ? (await childAnswers(ctx, target, how())) === true : answers,
+  };
+}
+
+/**
+ * Looks at pages again that were turned away, one after the other: what a limit of requests did to them says nothing of the
+ * site. If the first ones are turned away each time, it is none.
+ */
+async function slowly(
+  ctx: Ctx,
+  pages: readonly LookedPage[],
+  look: (page: LookedPage) => Promise<void>,
+  turnedAway: (page: LookedPage) => boolean,
+): Promise<void> {
+  let inRow = 0;
+  for (const page of pages) {
+    if (inRow === ENOUGH_TURNED_AWAY) return;
+    for (const pause of SLOWLY_MS) {
+      if (!turnedAway(page)) break;
+      await ctx.clock.sleep(pause, ctx.signal);
+      await look(page);
+    }
+    inRow = turnedAway(page) ? inRow + 1 : 0;
+  }
 }
 
 export interface Comparison {
@@ -258,17 +293,15 @@ export async function loadAdmin(ctx: Ctx, target: LoadedSite, guard: SiteGuard |
 
 async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
   const { origin } = new URL(target.site.url);
-  const findings = await Promise.all(
-    assets.slice(0, MAX_ASSETS).map(async (asset): Promise<Finding[]> => {
-      const page = await ctx.child.page(requireConnection(target), `${origin}${asset}`, {
-        signal: ctx.signal,
-        timeoutMs: SLOWER_MS,
-      });
-      if (page.status > 0 && page.status < 400) return [];
-      return [{ severity: 'suspect', path: '', what: 'A page uses a script or style that does not exist.' }];
-    }),
-  );
-  return findings.flat().slice(0, 1);
+  let missing = false;
+  await pooled(assets.slice(0, MAX_ASSETS), AT_ONCE, async (asset) => {
+    const page = await ctx.child.page(requireConnection(target), `${origin}${asset}`, {
+      signal: ctx.signal,
+      timeoutMs: SLOWER_MS,
+    });
+    missing ||= page.status === 0 || (page.status >= 400 && !isTurnedAway({ ...page, away: false }));
+  });
+  return missing ? [{ severity: 'suspect', path: '', what: 'A page uses a script or style that does not exist.' }] : [];
 }
 
 /** A page as a visitor reaches it: redirects within the site are followed. */
@@ -323,13 +356,13 @@ export function fresh(path: string): string {
 }
 
 /** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to respond. */
-async function childAnswers(ctx: Ctx, target: LoadedSite, options: VisitOptions): Promise<boolean> {
+async function childAnswers(ctx: Ctx, target: LoadedSite, options: VisitOptions): Promise<boolean | 'turned_away'> {
   const connection = requireConnection(target);
   try {
     await ctx.child.connectionState(connection, connection.user, { signal: ctx.signal, ...options });
     return true;
   } catch (error) {
-    if (error instanceof ChildFailure && error.kind !== 'cancelled') return false;
-    throw error;
+    if (!(error instanceof ChildFailure) || error.kind === 'cancelled') throw error;
+    return isTurnedAway({ status: error.httpStatus, away: error.kind === 'maintenance' }) && 'turned_away';
   }
 }

@@ -11,7 +11,7 @@ import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { type Finding, isComparable } from './compare-health.js';
-import { FailureRates } from './failure-rates.js';
+import { FailureRates, isTurnedAway } from './failure-rates.js';
 import { looksWell } from './look-at-pages.js';
 import { FRONT, isInside, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
@@ -82,6 +82,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   let tasksRun = false;
   let faults: GuardFault[] = [];
   let doubtful: Doubts | undefined;
+  const turned = new Set<string>();
   let took = 0;
   const rates = new FailureRates(run.facts.before);
   const began = run.ctx.clock.elapsed();
@@ -122,8 +123,12 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     if (now.length > 0) broken = now;
     const known = { suspect: [], restored, seen, blamed: blamedBy(run, faults), rumours: rumoursOf(run, faults) };
     if (restored.length > 0) return { broken, ...known };
-    if (now.length > 0) bad++;
-    else fine++;
+    const keys = now.flatMap(({ path }) => path ?? []).filter((key) => isTurnedAway(looked.seen[key] ?? SHOWN));
+    // A limit of requests turns away now this page, now that one: what it did to another is no second witness.
+    const moved = turned.size > 0 && keys.length === now.length && !keys.some((key) => turned.has(key));
+    for (const key of keys) turned.add(key);
+    if (now.length === 0) fine++;
+    else if (!moved) bad++;
     const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
     if (witnesses >= 2) return { broken, ...known };
     const unsteady = samples(run, depth) ? rates.findings() : [];
@@ -137,6 +142,9 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
   return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
 }
+
+/** Of what was not looked at. */
+const SHOWN = { status: 200, away: false };
 
 /** Whether pages are requested between the checks, too: in full ones, where it is known how they were before. */
 function samples({ facts }: SafeRun, depth: Depth): boolean {

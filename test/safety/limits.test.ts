@@ -1,0 +1,95 @@
+/** Sites behind a limit of requests per address, as `limit_req` of nginx has it: more of them answer 503, or 429. */
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PageChange } from '../../src/demo/faults.js';
+import { type SafetyApp, safetyApp } from './safety-app.js';
+
+let app: SafetyApp;
+beforeEach(async () => {
+  app = await safetyApp({ sites: 1 });
+});
+
+const one = { site_id_or_domain: 1 };
+
+/** Lets so many requests pass at once, and one more each second. Counts what it turns away, by path. */
+function limit(status: number, burst: number) {
+  let tokens = burst;
+  let at = app.clock.now();
+  const counts = { turnedAway: 0 };
+  const pages: PageChange = (made) => {
+    const now = app.clock.now();
+    tokens = Math.min(burst, tokens + (now - at) / 1_000);
+    at = now;
+    if (tokens >= 1) {
+      tokens -= 1;
+      return made;
+    }
+    counts.turnedAway++;
+    const body = '<html><head><title>Try later</title></head><body><center><h1>nginx</h1></center></body></html>';
+    return { status, headers: { 'content-type': 'text/html' }, body };
+  };
+  return { counts, pages };
+}
+
+describe('a limit of requests in front of the site', () => {
+  it.each([503, 429])('that answers %i is no reason to undo an update', async (status) => {
+    const plugin = app.offer(app.site(0));
+    const { counts, pages } = limit(status, 5);
+    app.site(0).faults.pages = pages;
+    await app.call('sync-sites', {});
+    const answer = await app.safely('safe-update-site', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [], suspects: [] });
+    expect(plugin.version).toBe('99.0');
+    expect(counts.turnedAway).toBeGreaterThan(0);
+  });
+
+  it('hides no page that the new version answers with 503 each time', async () => {
+    const plugin = app.offer(app.site(0));
+    const old = plugin.version;
+    const { pages } = limit(503, 5);
+    app.site(0).faults.pages = pages;
+    const breaks: PageChange = (made, { path }) =>
+      path === 'wp-login.php' ? { status: 503, headers: { 'content-type': 'text/html' }, body: '' } : made;
+    app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: breaks };
+    await app.call('sync-sites', {});
+    const answer = await app.safely('safe-update-site', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ code: 'svc_update_rolled_back' }] });
+    expect(answer.errors[0].evidence).toContainEqual(expect.stringContaining('answers HTTP 503'));
+    expect(plugin.version).toBe(old);
+  });
+
+  it('that turns away the login in one check, and the front page in the next, is none either', async () => {
+    const plugin = app.offer(app.site(0));
+    let logins = 0;
+    let until = 0;
+    const turned = new Set<string>();
+    const breaks: PageChange = (made, { path }) => {
+      const front = path === '' && app.clock.now() < until;
+      if (!front && (path !== 'wp-login.php' || logins === 3)) return made;
+      if (!front && ++logins === 3) until = app.clock.now() + 9_500;
+      turned.add(path);
+      return { status: 503, headers: { 'content-type': 'text/html' }, body: '' };
+    };
+    app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: breaks };
+    await app.call('sync-sites', {});
+    expect(await app.safely('safe-update-site', one)).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+    expect([...turned]).toEqual(['wp-login.php', '']);
+  });
+
+  it('is spared: no more than four pages are asked for at once', async () => {
+    const site = app.site(0);
+    const { child } = app.ctx();
+    let [open, most] = [0, 0];
+    const page = child.page.bind(child);
+    child.page = async (...asked) => {
+      most = Math.max(most, ++open);
+      return page(...asked).finally(() => open--);
+    };
+    app.offer(site);
+    await app.call('sync-sites', {});
+    await app.safely('safe-update-site', one);
+    expect(most).toBeGreaterThan(1);
+    // The front page is also asked for between the two first checks.
+    expect(most).toBeLessThanOrEqual(5);
+  });
+});
