@@ -277,7 +277,9 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
         'SELECT COUNT(*), MD5(GROUP_CONCAT(MD5(CONCAT(n, text)) ORDER BY n, text)) FROM wp_loose WHERE n <> 2';
       const before = sql(loose);
       const plan = await restore({ what: 'site', dry_run: true, confirm: false }, backup_id);
-      expect(plan.warnings.join()).toContain('wp_entries: id b; wp_entries: id c; wp_entries: id e; wp_loose: row 2.');
+      expect(plan.warnings.join()).toContain(
+        '"wp_entries: id b"; "wp_entries: id c"; "wp_entries: id e"; "wp_loose: row 2".',
+      );
       for (const name of ['wp_entries', 'wp_loose'])
         expect(await restore({ what: 'table', name }, backup_id)).toMatchObject({ outcome: 'restored' });
       expect(sql('SELECT id, LENGTH(text) FROM wp_entries').split(/\s+/)).toEqual([

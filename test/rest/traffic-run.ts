@@ -61,6 +61,7 @@ export async function approvals({ recorded, get, send }: Recorder, app: RestApp)
   await send('POST', withdraw, { approval_id: unwanted.id });
   await send('POST', withdraw, { approval_id: 'apr_0123456789abcdef01234567' });
   const policy = '/policies/{policy_id}';
+  const { token: setter } = await newKey(app.service.store.keys, { approves: true });
   const byApprover = async (
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
@@ -68,7 +69,7 @@ export async function approvals({ recorded, get, send }: Recorder, app: RestApp)
     body?: object,
   ) => {
     const call = `${method} ${path.replace('{policy_id}', String(policy_id))}`;
-    const reply = await app.rest(call, { token, ...(body === undefined ? {} : { body }) });
+    const reply = await app.rest(call, { token: setter, ...(body === undefined ? {} : { body }) });
     recorded.push({ method, path, call, reply });
     return reply;
   };

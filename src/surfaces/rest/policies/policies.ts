@@ -34,7 +34,8 @@ export const policies: readonly Route[] = [
     body: 'required',
     fails: [404, 409],
     summary: 'Create a policy',
-    description: 'On its schedule it plans updates, and starts the rollout (auto) or requests approval (ask).',
+    description:
+      'On its schedule it plans updates, and starts the rollout (auto) or requests approval (ask). Needs the right to write, too.',
     params: () => z.object(policyFields()),
     returns: () => writtenOf(policyRecord()),
     answer: async (input, ctx) => ({ message: 'The policy was created.', data: await addPolicy(ctx, input) }),
@@ -71,7 +72,7 @@ export const policies: readonly Route[] = [
     fails: [409],
     summary: 'Change a policy',
     description:
-      'Only the fields sent change; waves, window and schedule as a whole. A new name alone leaves its waiting request.',
+      'Only the fields sent change; waves, window and schedule as a whole. A new name alone leaves its waiting request. Needs the right to write, too.',
     params: () => z.object({ ...z.object(policyFields()).partial().shape, ...path() }),
     returns: () => writtenOf(policyRecord()),
     answer: async ({ policy_id, ...change }, ctx) => ({
