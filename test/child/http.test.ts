@@ -321,6 +321,24 @@ describe('what sites do wrong', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
+  it('an answer of too many members is not parsed, whatever they are called', async () => {
+    const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 1]));
+    const answers = [
+      { ...stats, plugin_updates: names(100_000) },
+      { ...stats, unknown: names(300_001) },
+      { ...stats, plugin_updates: names(300_001) },
+      { ...stats, unknown: Array(300_001).fill(0) },
+    ];
+    let turn = 0;
+    const { url } = await site((response) => response.end(frame(answers[turn])));
+    expect(await children().stats(at(url), request)).toMatchObject({ child_version: '6.1' });
+    for (turn = 1; turn < answers.length; turn++)
+      await expect(children().stats(at(url), request)).rejects.toMatchObject({
+        kind: 'bad_answer',
+        message: expect.stringContaining('has too many parts'),
+      });
+  });
+
   it('a gzip bomb is cut at the same limit', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(100_000);

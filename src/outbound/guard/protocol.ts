@@ -13,6 +13,7 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { isObject } from '../../runtime/plain-json.js';
+import { shapeProblem } from '../json-shape.js';
 import { KeyCache } from '../key-cache.js';
 
 export const GUARD_PROTOCOL = 'sitefleet-guard-v2';
@@ -135,9 +136,11 @@ export function readReply(body: Buffer, nonce: string): GuardReply | null {
   const begin = body.indexOf(OPEN);
   const end = body.indexOf(CLOSE, begin);
   if (begin < 0 || end < 0) return null;
+  const json = body.subarray(begin + OPEN.length, end);
+  if (shapeProblem(json) !== null) return null;
   let value: unknown;
   try {
-    value = JSON.parse(body.toString('utf8', begin + OPEN.length, end));
+    value = JSON.parse(json.toString('utf8'));
   } catch {
     return null;
   }

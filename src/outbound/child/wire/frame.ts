@@ -1,15 +1,10 @@
+import { shapeProblem } from '../../json-shape.js';
 import { ChildFailure } from '../failure.js';
 
 const OPEN = '<mainwp>';
 const CLOSE = '</mainwp>';
 /** Maximum number of frames read, from the end. A body with more is not a genuine answer. */
 const MAX_FRAMES = 16;
-/**
- * Accepted nesting and number of lists and maps: 24 MB of `[[],[],…` would otherwise become half a gigabyte of heap.
- */
-const MAX_DEPTH = 64;
-const MAX_CONTAINERS = 500_000;
-
 /**
  * The decoded JSON of a body's frame, `undefined` if there is no frame (child protocol §1.1). Anything may surround it.
  * Of several frames the last readable one counts: the child prints its answer last. Throws `bad_answer` if there are
@@ -41,40 +36,11 @@ function decode(slice: Buffer): Decoded {
   const json = Buffer.from(slice.toString('latin1'), 'base64');
   // The child failed to encode its own data, usually for text that is not UTF-8.
   if (json.length === 0) return { problem: 'is empty' };
-  const problem = structureProblem(json);
+  const problem = shapeProblem(json);
   if (problem !== null) return { problem };
   try {
     return { value: JSON.parse(json.toString('utf8')) as unknown };
   } catch {
     return { problem: 'is not readable JSON' };
   }
-}
-
-/** Counts brackets outside strings before anything is parsed; null = within limits. */
-function structureProblem(json: Buffer): string | null {
-  let depth = 0;
-  let containers = 0;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === 0x22) {
-      at = stringEnd(json, at);
-      if (at < 0) return 'is not readable JSON';
-    } else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > MAX_DEPTH) return 'is nested too deeply';
-      if (++containers > MAX_CONTAINERS) return 'has too many parts';
-    } else if (byte === 0x7d || byte === 0x5d) depth--;
-  }
-  return null;
-}
-
-/** Index of the quote that ends the string starting at `start`, -1 if it never ends. */
-function stringEnd(json: Buffer, start: number): number {
-  let quote = json.indexOf(0x22, start + 1);
-  while (quote >= 0) {
-    let before = quote - 1;
-    while (before > start && json[before] === 0x5c) before--;
-    if ((quote - before) % 2 === 1) return quote;
-    quote = json.indexOf(0x22, quote + 1);
-  }
-  return -1;
 }
