@@ -49,13 +49,26 @@ describe('a limit of requests in front of the site', () => {
     const { pages } = limit(503, 5);
     app.site(0).faults.pages = pages;
     const breaks: PageChange = (made, { path }) =>
-      path === 'wp-login.php' ? { status: 503, headers: { 'content-type': 'text/html' }, body: '' } : made;
+      path === '' ? { status: 503, headers: { 'content-type': 'text/html' }, body: '' } : made;
     app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: breaks };
     await app.call('sync-sites', {});
     const answer = await app.safely('safe-update-site', one);
     expect(answer).toMatchObject({ updated: [], errors: [{ code: 'svc_update_rolled_back' }] });
     expect(answer.errors[0].evidence).toContainEqual(expect.stringContaining('answers HTTP 503'));
     expect(plugin.version).toBe(old);
+  });
+
+  it.each([503, 429])('on the login, which bots use up with %i, is told, and undoes nothing', async (status) => {
+    const plugin = app.offer(app.site(0));
+    const breaks: PageChange = (made, { path }) =>
+      path === 'wp-login.php' ? { status, headers: { 'content-type': 'text/html' }, body: '' } : made;
+    app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: breaks };
+    await app.call('sync-sites', {});
+    const answer = await app.safely('safe-update-site', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+    expect(JSON.stringify(answer.suspects)).toContain(`${status}`);
+    expect(plugin.version).toBe('99.0');
+    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
   });
 
   it('that turns away the login in one check, and the front page in the next, is none either', async () => {

@@ -3,7 +3,7 @@
 import { siteWord } from '../../../../schemas/site-text.js';
 import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
 import { judgedTogether, type Loss } from './lost-at-once.js';
-import { MAX_WORDS, type PageFacts } from './page-facts.js';
+import { isTurnedAway, MAX_WORDS, type PageFacts } from './page-facts.js';
 import { formOfSite, lostForms, MOST_FORMS } from './page-forms.js';
 import type { PageMarkup } from './page-markup.js';
 import { kindsOf } from './php-messages.js';
@@ -151,6 +151,11 @@ function comparePage(
   const name = nameOf(page);
   if (wasBad(first) || wasBad(second)) return [];
   if (now.status === 0) return [broken(key, `${name} ${silence(now, 'no longer')}.`)];
+  // Limits of requests are put on logins, and bots use them up for everybody.
+  if (LOGINS.includes(page.kind) && isTurnedAway(now))
+    return [
+      { severity: 'suspect', path: key, what: `${name} answers HTTP ${now.status}; before, it was ${second.status}.` },
+    ];
   if (now.status >= 500) return [broken(key, `${name} answers HTTP ${now.status}; before, it was ${second.status}.`)];
   // The guard has not made it.
   if (isInside(page) && now.inside === undefined) return [];
@@ -240,6 +245,7 @@ const SAID: Readonly<Partial<Record<PageKind, string>>> = {
   member_ajax: 'admin-ajax.php no longer answers logged-in users.',
 };
 
+const LOGINS: readonly PageKind[] = ['login', 'password'];
 /** Plugins hide the login, or close feeds and interfaces to visitors, on purpose. */
 const CLOSABLE: readonly PageKind[] = ['login', 'feed', 'robots', 'sitemap'];
 const INTERFACES: readonly PageKind[] = ['search', 'rest', 'collection', 'ajax'];

@@ -5,7 +5,7 @@
 
 import type { Baseline, Finding } from './compare-health.js';
 import { FRONT, keyOf, type LookedPage, nameOf } from './looked-pages.js';
-import type { PageFacts } from './page-facts.js';
+import { isTurnedAway, type PageFacts } from './page-facts.js';
 
 interface Requests {
   page: LookedPage;
@@ -71,9 +71,4 @@ export class FailureRates {
 
 export function isFailure({ status }: PageFacts): boolean {
   return status >= 500;
-}
-
-/** As by a limit of requests in front of the site; not by its maintenance page. */
-export function isTurnedAway({ status, away }: Pick<PageFacts, 'status' | 'away'>): boolean {
-  return status === 429 || (status === 503 && !away);
 }

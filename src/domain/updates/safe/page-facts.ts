@@ -285,3 +285,8 @@ function wordsOf(shown: string): number[] {
 function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
+
+/** As by a limit of requests in front of the site; not by its maintenance page. */
+export function isTurnedAway({ status, away }: Pick<PageFacts, 'status' | 'away'>): boolean {
+  return status === 429 || (status === 503 && !away);
+}

@@ -17,9 +17,9 @@ import {
   type SiteCheck,
   TRIED,
 } from './compare-health.js';
-import { isFailure, isTurnedAway } from './failure-rates.js';
+import { isFailure } from './failure-rates.js';
 import { FRONT, isInside, isOwnPlace, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
-import { factsOf, type PageFacts } from './page-facts.js';
+import { factsOf, isTurnedAway, type PageFacts } from './page-facts.js';
 import { withoutWithdrawn } from './withdrawn-pages.js';
 
 const PAUSE_MS = 3_000;
