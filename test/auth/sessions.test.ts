@@ -310,7 +310,7 @@ describe('GET /session', () => {
       expires_at: new Date(app.clock.now() + 12 * HOUR).toISOString(),
       first_start: false,
     };
-    // Every port of the host is sent the cookie, so the token is not for whoever has that.
+    // Browsers send the cookie to every port of the host: it alone does not give the token.
     expect((await ask('GET /session', as(session))).body).toEqual(known);
     expect((await ask('GET /session', fromPage(session))).body).toEqual({ ...known, csrf: session.csrf });
     const wrong = fromPage(session, { 'X-Sitefleet-CSRF': `${session.csrf}x` });

@@ -21,11 +21,11 @@ import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { FPM } from '../guard/fpm.js';
 import { clientOf, closeTransport, contents, visit } from '../guard/tools.js';
 import { WORDPRESS, WordPressHost } from '../guard/wordpress.js';
-import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
-import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import type { Answer, TestApp } from '../support/harness.js';
 import { needs, OTHER_DISK } from '../support/needs.js';
 import { pause } from '../support/processes/program.js';
+import { addRealSite, backupsApp } from './real-site.js';
 
 const HEAD = (name: string, version: string) => `<?php\n/* Plugin Name: ${name}\nVersion: ${version} */\n`;
 /** Fatal while a file beside the content folder says so, which no backup has. */
@@ -41,15 +41,7 @@ describe('restores of files in odd places', needs(...WORDPRESS), () => {
   beforeAll(async () => {
     await host.start({ files: 'code' });
     key = await generateKey();
-    app = await testApp({
-      sites: 1,
-      realClock: true,
-      config: {
-        site_timeout_ms: 60_000,
-        direct_call_ms: 300_000,
-        site_backup_dir: join(tempFolder('odd-places'), 'repository'),
-      },
-    });
+    app = await backupsApp('odd-places');
   });
 
   afterAll(async () => {
@@ -68,10 +60,7 @@ describe('restores of files in odd places', needs(...WORDPRESS), () => {
     site.write('plugins/doomed/doomed.php', DOOMED);
     site.write('uploads/a.txt', 'a');
     site.activate('mainwp-child/mainwp-child.php', 'doomed/doomed.php');
-    const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
-    const one = { site_id_or_domain: Number(await app.service.store.sites.add(row, Date.now(), () => [])) };
-    await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
-    await app.call('install-site-guard', one);
+    const one = await addRealSite(app, site, key.private_key);
     return {
       site,
       at: (path: string) => join(site.content, path),

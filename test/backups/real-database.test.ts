@@ -6,11 +6,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { clientOf, closeTransport, visit } from '../guard/tools.js';
 import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
-import { bareSite } from '../support/bare-site.js';
-import { tempFolder } from '../support/cleanup.js';
-import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import type { Answer, TestApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { pause } from '../support/processes/program.js';
+import { addRealSite, backupsApp } from './real-site.js';
 
 const CHILD = 'mainwp-child/mainwp-child.php';
 /** Fatal while a file beside wp-content says so. */
@@ -25,19 +24,8 @@ async function backedUpSite(host: WordPressHost, prefix = 'wp_') {
   site.write(`plugins/${CHILD}`, readFileSync(new URL('../guard/mainwp-child.php', import.meta.url)));
   site.write('plugins/doomed/doomed.php', DOOMED);
   site.activate(CHILD, 'doomed/doomed.php');
-  const app = await testApp({
-    sites: 1,
-    realClock: true,
-    config: {
-      site_timeout_ms: 60_000,
-      direct_call_ms: 300_000,
-      site_backup_dir: join(tempFolder('ties'), 'repository'),
-    },
-  });
-  const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
-  const one = { site_id_or_domain: Number(await app.service.store.sites.add(row, Date.now(), () => [])) };
-  await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
-  await app.call('install-site-guard', one);
+  const app = await backupsApp('ties');
+  const one = await addRealSite(app, site, key.private_key);
   return {
     app,
     site,

@@ -12,11 +12,11 @@ import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { clientOf, closeTransport, contents, visit } from '../guard/tools.js';
 import { WORDPRESS, type WordPress, WordPressHost } from '../guard/wordpress.js';
 import { zip } from '../guard/zip.js';
-import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
-import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import type { Answer, TestApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { pause } from '../support/processes/program.js';
+import { addRealSite, backupsApp } from './real-site.js';
 
 const HEAD = (name: string, version: string) => `<?php\n/* Plugin Name: ${name}\nVersion: ${version} */\n`;
 /** Fatal while a file beside wp-content says so, which no backup has. */
@@ -44,19 +44,8 @@ describe('backups of real WordPress', needs(...WORDPRESS), () => {
     site = await host.site('backups', { workers: 6, log: true, temporary: true, updates: true, compiled: true });
     site.trust(key.public_key);
     furnish();
-    app = await testApp({
-      sites: 1,
-      realClock: true,
-      config: {
-        site_timeout_ms: 60_000,
-        direct_call_ms: 300_000,
-        site_backup_dir: join(tempFolder('real-backups'), 'repository'),
-      },
-    });
-    const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
-    one.site_id_or_domain = Number(await app.service.store.sites.add(row, Date.now(), () => []));
-    await app.call('sync-sites', { site_ids_or_domains: [one.site_id_or_domain] });
-    await app.call('install-site-guard', one);
+    app = await backupsApp('real-backups');
+    Object.assign(one, await addRealSite(app, site, key.private_key));
     whole = (await app.call('back-up-site', one)).backups[0];
   });
 
