@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PageChange } from '../../src/demo/faults.js';
+import { ChildFailure } from '../../src/outbound/child/port.js';
 import { type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
@@ -30,6 +31,61 @@ function limit(status: number, burst: number) {
   };
   return { counts, pages };
 }
+
+const MINUTE = 60_000;
+
+/** After some requests all are refused, for a minute: from the first of those, or from the last one. Keeps when it was asked. */
+function ban(status: number, from: 'first' | 'last', after: number) {
+  let requests = 0;
+  let until = 0;
+  const asked: number[] = [];
+  const pages: PageChange = (made) => {
+    const now = app.clock.now();
+    if (++requests <= after) return made;
+    asked.push(now);
+    if (until !== 0 && now >= until) return made;
+    if (until === 0 || from === 'last') until = now + MINUTE;
+    const body = '<html><head><title>Refused</title></head><body><p>Your address is blocked.</p></body></html>';
+    const headers = { 'content-type': 'text/html', ...(status === 503 && { 'retry-after': '60' }) };
+    return { status, headers, body };
+  };
+  return { asked, pages };
+}
+
+describe('a ban of the address of this machine', () => {
+  it.each([
+    [403, 'first', 0],
+    [403, 'last', 0],
+    [403, 'last', 2],
+    [429, 'last', 0],
+    [503, 'last', 0],
+  ] as const)(
+    'that answers %i for a minute from its %s request on is waited for in silence',
+    async (status, from, after) => {
+      const plugin = app.offer(app.site(0));
+      const { asked, pages } = ban(status, from, after);
+      app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: pages };
+      await app.call('sync-sites', {});
+      const answer = await app.safely('safe-update-site', one);
+      expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [], suspects: [] });
+      expect(plugin.version).toBe('99.0');
+      expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+      expect(Math.max(...asked.slice(1).map((at, nth) => at - (asked[nth] ?? 0)))).toBeGreaterThanOrEqual(MINUTE);
+    },
+  );
+
+  it.each([403, 429, 503])('is none where a version answers %i to everyone, and stays so', async (status) => {
+    const plugin = app.offer(app.site(0));
+    const old = plugin.version;
+    const breaks: PageChange = () => ({ status, headers: { 'content-type': 'text/html' }, body: '' });
+    app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: breaks };
+    await app.call('sync-sites', {});
+    const answer = await app.safely('safe-update-site', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ code: 'svc_update_rolled_back' }] });
+    expect(answer.errors[0].evidence).toContainEqual(expect.stringContaining(`HTTP ${status}`));
+    expect(plugin.version).toBe(old);
+  });
+});
 
 describe('a limit of requests in front of the site', () => {
   it.each([503, 429])('that answers %i is no reason to undo an update', async (status) => {
@@ -87,6 +143,21 @@ describe('a limit of requests in front of the site', () => {
     await app.call('sync-sites', {});
     expect(await app.safely('safe-update-site', one)).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
     expect([...turned]).toEqual(['wp-login.php', '']);
+  });
+
+  it('that turns the child plugin away says nothing of the site', async () => {
+    const plugin = app.offer(app.site(0));
+    const { child } = app.ctx();
+    const ask = child.connectionState.bind(child);
+    let refused = 0;
+    child.connectionState = async (...asked) => {
+      if (plugin.version !== '99.0') return ask(...asked);
+      refused++;
+      throw new ChildFailure('unframed', 'The site answers HTTP 429.', { httpStatus: 429 });
+    };
+    await app.call('sync-sites', {});
+    expect(await app.safely('safe-update-site', one)).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+    expect(refused).toBeGreaterThan(1);
   });
 
   it('is spared: no more than four pages are asked for at once', async () => {

@@ -14,7 +14,7 @@ export interface SiteCheck {
   at: number;
   /** By `keyOf`: the path below the site's address, '' = the front page. */
   pages: Record<string, PageFacts>;
-  /** The child plugin responds; null = it was not asked. */
+  /** The child plugin responds; null = it was not asked, or a limit of requests turned that away. */
   child: boolean | null;
 }
 
@@ -106,7 +106,8 @@ export function compare(before: Baseline, now: SiteCheck, pages: readonly Looked
     return worse.map((one) => ({ page, finding: isInside(page) ? excused(one, first, second, facts) : one }));
   });
   const findings: Finding[] = judgedTogether(found);
-  if (now.child === false && before.first.child !== false && before.second.child !== false)
+  const children = [before.first.child, before.second.child];
+  if (now.child === false && children.includes(true) && !children.includes(false))
     findings.push(broken(null, 'The MainWP Child plugin no longer answers.'));
   return findings;
 }

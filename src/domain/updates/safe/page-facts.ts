@@ -290,3 +290,8 @@ function collapse(text: string): string {
 export function isTurnedAway({ status, away }: Pick<PageFacts, 'status' | 'away'>): boolean {
   return status === 429 || (status === 503 && !away);
 }
+
+/** As by a ban of this machine's address, besides. */
+export function isRefused({ status }: Pick<PageFacts, 'status'>): boolean {
+  return [403, 429, 503].includes(status);
+}

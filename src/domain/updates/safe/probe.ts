@@ -167,10 +167,11 @@ async function checkSite(
   const turnedAway = (page: LookedPage) => isTurnedAway(seen.get(page) as PageFacts);
   await slowly(ctx, wanted.filter(turnedAway), look, turnedAway);
   if (answers === 'turned_away') await ctx.clock.sleep(SLOWLY_MS[0], ctx.signal);
+  const again = answers === 'turned_away' ? await childAnswers(ctx, target, how()) : answers;
   return {
     at: ctx.clock.now(),
     pages: Object.fromEntries(wanted.map((page) => [keyOf(page), seen.get(page) as PageFacts])),
-    child: answers === 'turned_away' ? (await childAnswers(ctx, target, how())) === true : answers,
+    child: again === 'turned_away' ? null : again,
   };
 }
 

@@ -2,7 +2,7 @@
  * Verifies a site after an update: at once, and again after 5 and 15 seconds. A finding counts if two of three checks
  * show it, or if one check and a fatal error that the guard recorded in our own requests agree. What only visitors'
  * requests have met is reported and rolls nothing back: a visitor may provoke it in any version. Checks while our own
- * network is down do not count.
+ * network is down do not count. What refuses all that is asked is asked once more after a while in silence.
  */
 
 import { siteWord } from '../../../../schemas/site-text.js';
@@ -14,7 +14,7 @@ import { type Finding, isComparable } from './compare-health.js';
 import { FailureRates } from './failure-rates.js';
 import { looksWell } from './look-at-pages.js';
 import { FRONT, isInside, keyOf, type LookedPage, listedAs } from './looked-pages.js';
-import { isTurnedAway, type PageFacts } from './page-facts.js';
+import { isRefused, isTurnedAway, type PageFacts } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
 import { furtherPages, type SafeItem, type SafeRun } from './run-state.js';
 import { keepOpen } from './sandbox.js';
@@ -63,6 +63,8 @@ const SHORTEST_PAUSE_MS = 2_500;
 /** How long a site that says itself that it is away is waited for, and how often it is looked at meanwhile. */
 const AWAY_MS = 30_000;
 const AWAY_PAUSE_MS = 3_000;
+/** How long nothing is asked of a site that seems to have banned this machine's address: such bans last a minute, or from the last request. */
+const BANNED_MS = 75_000;
 /** After a restore. */
 const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
 /**
@@ -84,6 +86,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   let doubtful: Doubts | undefined;
   const turned = new Set<string>();
   let took = 0;
+  let banned = false;
   const rates = new FailureRates(run.facts.before);
   const began = run.ctx.clock.elapsed();
   for (let check = 0; check < MOST_CHECKS && bad + fine < PAUSES_MS.length; check++) {
@@ -130,7 +133,14 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     if (now.length === 0) fine++;
     else if (!moved) bad++;
     const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
-    if (witnesses >= 2) return { broken, ...known };
+    if (witnesses >= 2) {
+      if (banned || faults.some(counts) || !isBan(now, looked)) return { broken, ...known };
+      banned = true;
+      // One look more decides, at once.
+      [bad, fine, check] = [1, 0, -1];
+      await run.ctx.clock.sleep(BANNED_MS, run.ctx.signal);
+      continue;
+    }
     const unsteady = samples(run, depth) ? rates.findings() : [];
     if (unsteady.length > 0) return { broken: unsteady, ...known, seen: true };
     if (now.length === 0) suspect = agreed(suspect, found);
@@ -145,6 +155,12 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
 
 /** Of what was not looked at. */
 const SHOWN = { status: 200, away: false };
+
+/** Whether all that was found may be because this machine's address is banned. */
+function isBan(broken: readonly Finding[], { seen }: Comparison): boolean {
+  const refused = (key: string) => isRefused(seen[key] ?? SHOWN);
+  return broken.every(({ path }) => (path === null ? Object.keys(seen).some(refused) : refused(path)));
+}
 
 /** Whether pages are requested between the checks, too: in full ones, where it is known how they were before. */
 function samples({ facts }: SafeRun, depth: Depth): boolean {
