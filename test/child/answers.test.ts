@@ -106,6 +106,16 @@ describe('a real stats answer', () => {
 });
 
 describe('partial and odd answers', () => {
+  it('keep no more of posts than lists of sites can show', () => {
+    const words = 'w'.repeat(1_900);
+    const post = Object.fromEntries(Array.from({ length: 10 }, (_, nth) => [`member${nth}`, words]));
+    const snapshot = snapshotOf({ recent_posts: Array.from({ length: 150 }, () => post), recent_pages: [post] }, false);
+    expect(snapshot?.recent_posts).toHaveLength(3);
+    expect(snapshot?.recent_pages).toHaveLength(1);
+    const usual = Array.from({ length: 25 }, (_, id) => ({ id, title: 'Hello world!', content: words }));
+    expect(snapshotOf({ recent_posts: usual }, false)?.recent_posts).toEqual(usual);
+  });
+
   it('leaves absent what is absent, and knows none from unknown', () => {
     expect(snapshotOf({ themes: [] }, false)).toEqual({ themes: [] });
     expect(snapshotOf({ wp_updates: null }, false)).toBeNull();

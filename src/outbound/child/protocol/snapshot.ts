@@ -137,13 +137,20 @@ function securityOf(value: unknown): Record<string, string> | null {
   return checks.length === 0 ? null : Object.fromEntries(checks);
 }
 
+/** Characters of the posts, or comments, that are kept of a site: lists of sites show them all. */
+const RECORDS_CHARACTERS = 60_000;
+
 /** Posts and comments with the child's names, but flat, bounded, and without invisible characters. */
 function recordsOf(value: unknown): unknown[] | null {
   const list = listOf(value, 150);
   if (list === null) return null;
-  return list
-    .map((item) => (asMap(item) === null ? null : flatRecord(entriesOf(item, 40) ?? [])))
-    .filter((record) => record !== null);
+  let left = RECORDS_CHARACTERS;
+  return list.flatMap((item) => {
+    if (asMap(item) === null || left <= 0) return [];
+    const record = flatRecord(entriesOf(item, 40) ?? []);
+    left -= JSON.stringify(record).length;
+    return left < 0 ? [] : [record];
+  });
 }
 
 function flatRecord(entries: [string, unknown][]): Record<string, string | number | boolean> {
