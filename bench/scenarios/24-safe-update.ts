@@ -41,7 +41,7 @@ export const scenario: Scenario = {
       // For a site with ten successful updates the limit is half a minute more.
       rows.push(
         row('seconds', items === 1 ? 15 : 30),
-        row('requests', items === 1 ? 60 : null),
+        row('requests', items === 1 ? 70 : null),
         row('kilobytes', null),
       );
     }

@@ -129,8 +129,11 @@ export interface Faults {
   readOnlyFiles?: boolean | undefined;
   /** A firewall in front of the site refuses code in requests. */
   refuseCode?: boolean | undefined;
-  /** A page cache in front of the site ignores parameters, and shows its pages to every visitor without cookies. */
-  pageCache?: boolean | undefined;
+  /**
+   * A page cache in front of the site ignores parameters, and shows its pages to every visitor without cookies. `server`: it spares
+   * visitors with parameters. `plugin`: so does that of a plugin, which the child can empty.
+   */
+  pageCache?: boolean | 'server' | 'plugin' | undefined;
   /** The response to a core update, instead of performing it. */
   coreAnswer?: 'NORESPONSE' | 'LOCALIZATION' | 'LOCKED' | undefined;
 }

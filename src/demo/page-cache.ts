@@ -8,6 +8,8 @@ interface PageRequest {
   /** Below the site's address. */
   path: string;
   cookie?: string | undefined;
+  /** It has parameters. */
+  asks: boolean;
 }
 
 /** Cookies of visitors for whom WordPress may make a page of their own. */
@@ -18,7 +20,8 @@ const PAGES = new WeakMap<DemoSite, Map<string, Answer>>();
 /** The cached page of this request, or the one that the site makes now and the cache keeps. */
 export function cached(site: DemoSite, request: PageRequest, make: () => Answer): Answer {
   const skipped = request.method !== 'GET' || /^wp-(?:admin|login)/.test(request.path);
-  if (!site.faults.pageCache || skipped || PERSONAL.test(request.cookie ?? '')) return make();
+  const asked = site.faults.pageCache !== true && request.asks;
+  if (!site.faults.pageCache || skipped || asked || PERSONAL.test(request.cookie ?? '')) return make();
   const pages = PAGES.get(site) ?? new Map<string, Answer>();
   PAGES.set(site, pages);
   const known = pages.get(request.path);
@@ -26,4 +29,9 @@ export function cached(site: DemoSite, request: PageRequest, make: () => Answer)
   const made = make();
   if (made.status === 200) pages.set(request.path, made);
   return made;
+}
+
+/** As a person, or a plugin, empties it. */
+export function emptyCache(site: DemoSite): void {
+  PAGES.delete(site);
 }

@@ -28,7 +28,8 @@ export interface SiteRequest extends ProtocolRequest {
 
 /** What the site answers, faults included that can be told in one answer. */
 export function respond(site: DemoSite, request: SiteRequest): Answer {
-  return cached(site, request, () => answerOf(site, request));
+  const asks = Object.keys(request.query).length > 0;
+  return cached(site, { ...request, asks }, () => answerOf(site, request));
 }
 
 function answerOf(site: DemoSite, request: SiteRequest): Answer {

@@ -8,9 +8,9 @@ import { ordinary, running } from './safety-app.js';
 const OUTSIDE = '; tables, settings, administrators, scheduled events and other files too';
 const MEMBERS =
   "and / for logged-in users, the login with a right password, the dashboard, the editor, admin-ajax.php for logged-in users, the REST API for logged-in users in the guard's sandbox";
-const GUARDED = `1 site: /, /wp-login.php, the search, a missing page, the feed, the REST API, robots.txt, a post, a page, an archive as a visitor on a desktop and / as one on a phone, ${MEMBERS}, compared with before${OUTSIDE}.`;
+const GUARDED = `1 site: /, / with caches, another page with caches, /wp-login.php, the search, a missing page, the feed, the REST API, robots.txt, a post, a page, an archive as a visitor on a desktop and / as one on a phone, ${MEMBERS}, compared with before${OUTSIDE}.`;
 const UNGUARDED = '1 site: / as a visitor on a desktop, not compared with before.';
-const BROKEN = `1 site: / as a visitor on a desktop, compared with before${OUTSIDE}.`;
+const BROKEN = `1 site: /, / with caches, another page with caches as a visitor on a desktop, compared with before${OUTSIDE}.`;
 const NOT = expect.arrayContaining(['logged-in users and wp-admin']);
 
 let mcp: McpApp;

@@ -7,7 +7,7 @@ import { type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
 beforeEach(async () => {
-  app = await safetyApp({ sites: 1 });
+  app = await safetyApp({ sites: 1, config: { update_wait_ms: 60_000 } });
 });
 
 const one = { site_id_or_domain: 1 };

@@ -1,5 +1,6 @@
 import type { ChildFunction } from '../answer.js';
 import { checkAbandoned } from './abandoned.js';
+import { cachePurgeAction } from './caches.js';
 import { cleanUpChildLogs, deleteActions } from './changes.js';
 import { commentAction, commentBulkAction, getAllComments } from './comments.js';
 import { deactivate, disconnect, getSiteIcon, settingsTools, updateValues } from './connection.js';
@@ -42,6 +43,7 @@ export const FUNCTIONS: Record<string, ChildFunction> = {
   get_site_icon: getSiteIcon,
   delete_actions: deleteActions,
   clean_up_child_logs: cleanUpChildLogs,
+  cache_purge_action: cachePurgeAction,
   get_all_users: getAllUsers,
   installplugintheme: installPluginTheme,
   code_snippet: codeSnippet,

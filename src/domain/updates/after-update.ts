@@ -76,6 +76,8 @@ type FrontPage = Pick<CheckResult, 'reachable' | 'http_status' | 'maintenance'>;
 
 /** How long to wait before a bad front page is checked once more: caches are rebuilt after an update. */
 const SECOND_LOOK_MS = 2000;
+/** Before one that was turned away is. */
+const THIRD_LOOK_MS = 8000;
 
 /** Null if the settings disable the visit, or none could be made. Never throws: the updates have their own outcome. */
 async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage | null> {
@@ -87,6 +89,10 @@ async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage |
     if (!isDead(first) || pause === 0) return first;
     await ctx.clock.sleep(pause, ctx.signal);
     // A site that is slow to answer may be slow here, too.
+    const second = await checkSite(ctx, target, { method, timeoutMs: patienceMs(ctx) });
+    if (second.http_status !== 503 || second.maintenance) return second;
+    // Perhaps a limit of requests, which the updates have used up.
+    await ctx.clock.sleep(Math.min(THIRD_LOOK_MS, ctx.config.update_wait_ms), ctx.signal);
     return await checkSite(ctx, target, { method, timeoutMs: patienceMs(ctx) });
   } catch (error) {
     ctx.log.warn({ err: error, site_id: target.site.id }, 'a site could not be checked after its update');

@@ -340,6 +340,8 @@ export interface ChildSites extends ChildContent, ChildPackages {
   ): Promise<ChildActionAnswer>;
   upgradeCore(site: ChildConnection, options?: CallOptions): Promise<CoreUpdateAnswer>;
   checkAbandoned(site: ChildConnection, kind: ExtensionKind, options?: CallOptions): Promise<Snapshot>;
+  /** Has the child empty the cache of the plugin that it found for it. What came of it is not told reliably. */
+  clearCaches(site: ChildConnection, options?: CallOptions): Promise<void>;
   disconnect(site: ChildConnection, options?: CallOptions): Promise<void>;
   deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
   /** Never rejects for what the site did, only when cancelled. */

@@ -1,7 +1,7 @@
 /** Compares a site with its state before an update: what is worse now, and how severe it is. Pure. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
-import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
+import { FRONT, isInside, isPlain, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
 import { judgedTogether, type Loss } from './lost-at-once.js';
 import { isTurnedAway, MAX_WORDS, type PageFacts } from './page-facts.js';
 import { formOfSite, lostForms, MOST_FORMS } from './page-forms.js';
@@ -105,11 +105,27 @@ export function compare(before: Baseline, now: SiteCheck, pages: readonly Looked
     const worse = comparePage(page, first, second, facts, before.second.pages[key] === undefined ? null : hosts);
     return worse.map((one) => ({ page, finding: isInside(page) ? excused(one, first, second, facts) : one }));
   });
-  const findings: Finding[] = judgedTogether(found);
+  const findings: Finding[] = judgedTogether(withPlain(found));
   const children = [before.first.child, before.second.child];
   if (now.child === false && children.includes(true) && !children.includes(false))
     findings.push(broken(null, 'The MainWP Child plugin no longer answers.'));
   return findings;
+}
+
+/**
+ * With what is broken in pages that visitors get while the same page past all caches is well. A visitor may have a cache keep
+ * a broken copy of one: alone it is suspect.
+ */
+function withPlain<F extends { page: LookedPage; finding: PageFinding }>(found: readonly F[]): F[] {
+  const bad = found.filter(({ finding }) => finding.severity === 'broken');
+  const others = bad.filter(({ page }) => !isPlain(page));
+  const only = bad.filter(({ page }) => isPlain(page) && !others.some((one) => one.page.path === page.path));
+  const severity = new Set(only.map(({ page }) => page.path)).size > 1 ? 'broken' : 'suspect';
+  const told = only.map((one) => {
+    const what = `${one.finding.what} Past caches it is not so.`;
+    return { ...one, finding: { severity, path: one.finding.path, what } as PageFinding };
+  });
+  return [...found.filter(({ page }) => !isPlain(page)), ...told];
 }
 
 /** What a page was refused in the sandbox, and was not before, may be why it fails. */
@@ -272,7 +288,7 @@ function redirected(page: LookedPage, now: PageFacts): Finding {
 }
 
 /** Pages that search engines are meant to find. */
-const PUBLIC: readonly PageKind[] = ['front', 'phone', 'post', 'page', 'product', 'robots'];
+const PUBLIC: readonly PageKind[] = ['front', 'phone', 'plain', 'plain_page', 'post', 'page', 'product', 'robots'];
 
 /** What is broken in a page that answers as before. */
 function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts, words: WordsKept): Finding[] {

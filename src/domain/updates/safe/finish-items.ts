@@ -10,6 +10,7 @@ import { listOf } from '../../sites/inventory.js';
 import type { LoadedSite } from '../../sites/load.js';
 import { emitHarmful, emitUpdated } from '../finish.js';
 import { type Applied, type ApplyError, BROKE, failed, isUnseen, type Suspect } from '../results.js';
+import { clearBrokenCopies, clearCaches } from './clear-caches.js';
 import type { Finding } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
 import { keepPictures, lookAfter } from './look-at-pages.js';
@@ -82,6 +83,7 @@ export async function finishFailed(run: SafeRun, item: SafeItem): Promise<Finish
   const result = await rollBackItem(run, item);
   if (result === 'already') return null;
   run.open = open.filter((one) => one !== item);
+  await clearCaches(run.ctx, run.target);
   await syncAfterRollBack(run.ctx, run.target);
   const { error } = item;
   const old = siteWord(item.old_version);
@@ -175,13 +177,14 @@ export async function rollBackBroken(
   // If this item cannot be rolled back, rolling back others does not help.
   const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
   const rollbacks = await rollBackUntilHealthy(run, candidates, verification.restored, depth, suspect);
+  const copies = rollbacks.guilty === null ? [] : await clearBrokenCopies(run);
   // The updates are available again with the old versions. The site reports which ones.
   const inventory = await syncAfterRollBack(run.ctx, run.target);
   const told = toldOf(rollbacks.outside);
   const known = verification.broken.flatMap(({ what }) =>
     rollbacks.outside.some((one) => one.what === what) ? [] : what,
   );
-  const seen = [...new Set([...known.slice(0, 10), ...told])].slice(0, 20);
+  const seen = [...new Set([...known.slice(0, 10), ...copies, ...told])].slice(0, 20);
   const result: Finished = { ...NOTHING, updated: [], errors: [], innocent: [], healthy: rollbacks.guilty !== null };
   const at = rollbacks.guilty ?? item;
   for (const one of rollbacks.items) {

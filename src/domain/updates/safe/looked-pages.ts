@@ -10,6 +10,9 @@ export type PageKind =
   | 'asked'
   /** The front page, as a phone gets it. */
   | 'phone'
+  /** The front page and another one as visitors get them: without what makes caches and optimizers step aside. */
+  | 'plain'
+  | 'plain_page'
   | 'post'
   | 'page'
   | 'archive'
@@ -56,9 +59,26 @@ export function isInside({ kind }: LookedPage): boolean {
   return Object.values(SANDBOX).some((page) => page.kind === kind);
 }
 
+const PLAIN: readonly PageKind[] = ['plain', 'plain_page'];
+/** Those of which one is looked at as visitors get it. */
+const ARTICLE: readonly PageKind[] = ['post', 'page', 'product'];
+
+/** Whether a page is looked at as visitors get it, perhaps from a cache. */
+export function isPlain({ kind }: LookedPage): boolean {
+  return PLAIN.includes(kind);
+}
+
+/** Two pages of a site as visitors get them, of those that were found on it; one where none was. */
+export function plainPages(found: readonly LookedPage[]): LookedPage[] {
+  const article = found.find(({ kind }) => ARTICLE.includes(kind));
+  const second: LookedPage[] = article === undefined ? [] : [{ kind: 'plain_page', path: article.path }];
+  return [{ kind: 'plain', path: '' }, ...second];
+}
+
 const NAMES: Readonly<Partial<Record<PageKind, string>>> = {
   front: 'The front page',
   phone: 'The front page on a phone',
+  plain: 'The front page that visitors get',
   search: 'The search',
   missing: 'The page for addresses that do not exist',
   feed: 'The feed',
@@ -76,6 +96,8 @@ const NAMES: Readonly<Partial<Record<PageKind, string>>> = {
 };
 const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
   phone: '/ on a phone',
+  plain: '/ with caches',
+  plain_page: 'another page with caches',
   post: 'a post',
   page: 'a page',
   archive: 'an archive',
@@ -112,7 +134,7 @@ export function isBelow(path: string): boolean {
 
 /** The name under which the facts of a page are stored. No path contains `#`. */
 export function keyOf(page: LookedPage): string {
-  return page.kind === 'phone' || isInside(page) ? `#${page.kind}` : page.path;
+  return page.kind === 'phone' || isPlain(page) || isInside(page) ? `#${page.kind}` : page.path;
 }
 
 /** Of these a site has many. */
@@ -120,6 +142,7 @@ const ARTICLES: readonly PageKind[] = ['post', 'archive', 'product'];
 
 /** The subject of a sentence about a page. The site chooses its paths: they are its words. */
 export function nameOf({ kind, path }: LookedPage): string {
+  if (kind === 'plain_page') return `The page ${siteWord(`/${path}`)} that visitors get`;
   return NAMES[kind] ?? `The ${ARTICLES.includes(kind) ? kind : 'page'} ${siteWord(`/${path}`)}`;
 }
 

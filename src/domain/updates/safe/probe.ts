@@ -18,7 +18,7 @@ import {
   TRIED,
 } from './compare-health.js';
 import { isFailure } from './failure-rates.js';
-import { FRONT, isInside, isOwnPlace, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
+import { FRONT, isInside, isOwnPlace, isPlain, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, isTurnedAway, type PageFacts } from './page-facts.js';
 import { withoutWithdrawn } from './withdrawn-pages.js';
 
@@ -61,7 +61,7 @@ const patiently: HowToVisit = () => PATIENT;
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 /** Looked at twice before: what differs on its own is known of them, so smaller differences are judged, too. */
-const TWICE: readonly PageKind[] = ['front', 'asked', 'post', 'page', 'product'];
+const TWICE: readonly PageKind[] = ['front', 'plain', 'plain_page', 'asked', 'post', 'page', 'product'];
 
 /** Two checks, some seconds apart. `pages` are further ones of the site. */
 export async function checkBefore(
@@ -150,7 +150,7 @@ export async function lookOnce(ctx: Ctx, target: LoadedSite, guard: SiteGuard, t
 
 /** The pages of a check: the quick one is cheap and most telling. `pages` are further ones of a full check. */
 export function pagesOf(depth: Depth, pages: readonly LookedPage[]): readonly LookedPage[] {
-  return depth === 'quick' ? [FRONT] : [FRONT, LOGIN, ...pages];
+  return depth === 'quick' ? [FRONT, ...pages.filter(isPlain)] : [FRONT, LOGIN, ...pages];
 }
 
 /** One check; `child` = whether the child plugin is asked. */
@@ -313,7 +313,8 @@ async function visit(
   { guard, ...options }: VisitOptions,
 ): Promise<PageFacts> {
   const browser = page.kind === 'phone' ? { 'user-agent': PHONE } : {};
-  let address = new URL(fresh(page.path), target.site.url);
+  const plain = isPlain(page);
+  let address = new URL(plain ? page.path : fresh(page.path), target.site.url);
   if (isInside(page)) {
     // Each request is signed for its address, so no redirect is followed.
     const { headers, nonce } = guard?.session(address) ?? { headers: {}, nonce: '' };
@@ -332,22 +333,27 @@ async function visit(
       signal: ctx.signal,
       ...options,
       // Who sees the mark of our looks can pass for us for some minutes, and without TLS anyone may read it.
-      headers: { cookie: UNCACHED, ...browser, ...(isOwnPlace(target.site.url, address) ? options.headers : {}) },
+      headers: {
+        ...(!plain && { cookie: UNCACHED }),
+        ...browser,
+        ...(isOwnPlace(target.site.url, address) ? options.headers : {}),
+      },
     });
     const facts = factsOf(made, address.href);
-    const next = hop < REDIRECTS && made.status >= 300 && made.status < 400 ? sameHost(made.location, address) : null;
+    const next =
+      hop < REDIRECTS && made.status >= 300 && made.status < 400 ? sameHost(made.location, address, plain) : null;
     if (next === null) return { ...facts, location: facts.location === '' ? redirected : facts.location };
     redirected = facts.location;
     address = next;
   }
 }
 
-/** The target of a redirect that stays on the site, bypassing caches; null if it leaves it. */
-function sameHost(location: string, from: URL): URL | null {
+/** The target of a redirect that stays on the site, bypassing caches unless `plain`; null if it leaves it. */
+function sameHost(location: string, from: URL, plain: boolean): URL | null {
   const to = location === '' ? null : parseUrl(location, from.href);
   if (to === null) return null;
   if (!/^https?:$/.test(to.protocol) || bareHost(to.hostname) !== bareHost(from.hostname)) return null;
-  if (!to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));
+  if (!plain && !to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));
   return to;
 }
 

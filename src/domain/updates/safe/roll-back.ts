@@ -15,6 +15,7 @@ import { type LoadedSite, loadNamed, loadSite, requireWritable } from '../../sit
 import { getSite, type SiteRef } from '../../sites/resolve.js';
 import { BROKE, UPDATE_TYPES, type UpdateType } from '../results.js';
 import { isInProgress } from '../runs/can-roll-back.js';
+import { clearCaches } from './clear-caches.js';
 import { NO_BASELINE } from './compare-health.js';
 import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
 import { emitRolledBack } from './finish-items.js';
@@ -222,6 +223,7 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
   const unknown = { open: [], looked: new Set<string>(), ledger: null, outside: false };
   const result = await rollBackItem({ id: '', ctx, target, facts, guard, ...unknown }, item);
   const message = typeof result === 'object' ? result.failed : null;
+  await clearCaches(ctx, target);
   const inventory = await syncAfterRollBack(ctx, target);
   const now =
     listOf(inventory, type)?.find((one) => one.slug === slug)?.version ??

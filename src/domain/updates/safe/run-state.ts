@@ -85,6 +85,8 @@ export interface SafeRun {
   outside: boolean;
   /** The pages of a quick check that found nothing broken, if nothing was done since. */
   quick?: SiteCheck['pages'] | undefined;
+  /** Pages that were broken for visitors only: a cache may go on showing such a copy. */
+  plain?: SiteCheck['pages'];
   /** What cannot be looked at in the guard's sandbox, with the reasons; absent in runs that another process began. */
   unseen?: readonly string[];
   /** Until when the guard's sandbox is open; null or absent = it is not. */

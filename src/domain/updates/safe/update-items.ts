@@ -32,7 +32,7 @@ import {
   verifyQuickly,
 } from './finish-items.js';
 import { lookBefore, seenIn } from './look-at-pages.js';
-import { isInside } from './looked-pages.js';
+import { isInside, plainPages } from './looked-pages.js';
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
 import { checkBefore, checkMore, loadAdmin } from './probe.js';
 import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './run-state.js';
@@ -76,7 +76,8 @@ export async function runSafely(
   );
   const sandbox = await openSandbox({ ctx, guard });
   const [pagesFound, shopFound] = await Promise.all([pagesOfSite(ctx, target), findShop(ctx, target, active)]);
-  const found = [...pagesFound, ...pagesOfShop(shopFound)];
+  const others = [...pagesFound, ...pagesOfShop(shopFound)];
+  const found = [...others, ...plainPages(others)];
   const outsideOf = (looks: Pick<Sandbox, 'pages'>) => found.filter((page) => !isCovered(page, looks));
   const pages = furtherPages({ paths, pages: [...outsideOf(sandbox), ...sandbox.pages] });
   const [checked, seen, { shop, unseen }] = await Promise.all([

@@ -10,10 +10,10 @@ import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
-import { type Finding, isComparable } from './compare-health.js';
+import { type Finding, isComparable, type SiteCheck } from './compare-health.js';
 import { FailureRates } from './failure-rates.js';
 import { looksWell } from './look-at-pages.js';
-import { FRONT, isInside, keyOf, type LookedPage, listedAs } from './looked-pages.js';
+import { FRONT, isInside, isPlain, keyOf, type LookedPage, listedAs, plainPages } from './looked-pages.js';
 import { isRefused, isTurnedAway, type PageFacts } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
 import { furtherPages, type SafeItem, type SafeRun } from './run-state.js';
@@ -103,7 +103,8 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     took = run.ctx.clock.elapsed() - started;
     for (const page of pagesOf(depth, furtherPages(run.facts))) {
       const facts = looked.seen[keyOf(page)];
-      if (facts !== undefined) rates.note(page, facts);
+      // A visitor may have a cache keep an error.
+      if (facts !== undefined && !isPlain(page)) rates.note(page, facts);
     }
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
     const recorded = await faultsOf(run);
@@ -111,6 +112,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     if (silent && recorded === null && !(await run.ctx.probe.online())) continue;
     faults = recorded ?? [];
     doubtful = new Set([...(doubtful ?? []), ...found.map(({ path }) => path)]);
+    notePlain(run, looked);
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
     // The error may have occurred while the item was half copied. Nothing else on the site is started before that is
     // known.
@@ -153,6 +155,24 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
 }
 
+/** Keeps the pages in which something was found as visitors get them, and only so. */
+function notePlain(run: SafeRun, { findings, seen }: Comparison): void {
+  for (const page of furtherPages(run.facts).filter(isPlain)) {
+    const facts = seen[keyOf(page)];
+    if (facts !== undefined && findings.some(({ path }) => path === keyOf(page)))
+      run.plain = { ...run.plain, [keyOf(page)]: facts };
+  }
+}
+
+/** Whether a cache may have made this finding: it shows a copy of what is rolled back by now. */
+function isCopy({ plain = {} }: SafeRun, { path }: Finding, seen: SiteCheck['pages']): boolean {
+  if (path === null || !PLAIN_KEYS.has(path)) return false;
+  const [then, now] = [plain[path], seen[path]];
+  return then === undefined || (then.status === now?.status && then.bytes === now.bytes);
+}
+
+const PLAIN_KEYS: ReadonlySet<string> = new Set(plainPages([{ kind: 'post', path: '' }]).map(keyOf));
+
 /** Of what was not looked at. */
 const SHOWN = { status: 200, away: false };
 
@@ -181,7 +201,7 @@ async function wait(run: SafeRun, depth: Depth, ms: number, rates: FailureRates)
 async function checkOnce(run: SafeRun, depth: Depth, again?: Doubts): Promise<Comparison> {
   const { ctx, target, guard, facts, looked } = run;
   const repeated = (page: LookedPage) =>
-    page.kind === 'asked' || page.kind === 'front' || again?.has(keyOf(page)) !== false;
+    page.kind === 'asked' || page.kind === 'front' || isPlain(page) || again?.has(keyOf(page)) !== false;
   const pages = pagesOf(depth, furtherPages(facts)).filter(repeated);
   const known = depth === 'full' ? run.quick : undefined;
   const child = again?.has(null) !== false && known === undefined;
@@ -208,8 +228,9 @@ export function isBad({ broken, restored }: Verification): boolean {
 export async function isHealthy(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
   for (const pause of RECOVERY_PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
-    const { findings } = await checkOnce(run, depth);
-    const bad = findings.some((finding) => isBroken(finding) || (suspect && finding.hearsay !== true));
+    const { findings, seen } = await checkOnce(run, depth);
+    const own = findings.filter((finding) => !isCopy(run, finding, seen));
+    const bad = own.some((finding) => isBroken(finding) || (suspect && finding.hearsay !== true));
     if (!bad && (await isSteady(run)) && (await looksWell(run)) && (await shopWell(run, suspect))) return true;
   }
   return false;

@@ -197,6 +197,10 @@ export function createCalls(
       return snapshotOf(get(answer, 'sync'), false) ?? fail('the check for abandoned extensions');
     },
 
+    async clearCaches(site, options) {
+      await call(site, 'cache_purge_action', {}, options);
+    },
+
     async disconnect(site, options) {
       const answer = await call(site, 'disconnect', {}, options);
       if (get(answer, 'result') !== 'success') fail('the disconnection');
