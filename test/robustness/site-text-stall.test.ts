@@ -109,6 +109,18 @@ it.each([
   expect([part, times, times <= LIMIT]).toEqual([part, times, true]);
 });
 
+it.each([' ', '\n', '\uFEFF', '\u2028', 'disallow', 'disallow: /*', 'user-agent: *\ndisallow: /*\nallow:\n'])(
+  'a robots.txt of a megabyte of %j is described',
+  async (part) => {
+    const body = part.repeat(1_000_000 / Buffer.byteLength(part));
+    const described = { status: 200, content_type: 'text/plain', location: '', cut: false, ms: 1, sets_cookies: false };
+    const times = await harmlessMegabytes(LIMIT, async () => {
+      factsOf({ ...described, failure: null, body }, 'https://example.com/');
+    });
+    expect([part, times, times <= LIMIT]).toEqual([part, times, true]);
+  },
+);
+
 it.each(['[', '[a]('])('a result of Lighthouse with a megabyte of %s is read', async (part) => {
   const title = part.repeat(5_000 / part.length);
   const ids = Array.from({ length: 200 }, (_, i) => `audit-${i}`);

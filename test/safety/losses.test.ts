@@ -193,6 +193,41 @@ it('what is doubtful is undone where that is asked for', async () => {
   });
 });
 
+describe('robots.txt', () => {
+  const AGENTS = 'User-agent: *\nDisallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\n';
+  const says = (text: string) => changed(robots, () => text);
+
+  it.each([
+    ['of one robot', `${AGENTS}User-agent: GPTBot\nDisallow: /\n`],
+    ['of one robot, behind a sitemap', `${AGENTS}${MAP}\nUser-agent: GPTBot\nDisallow: /\n`],
+    ['of one robot, where all others may go everywhere', 'User-agent: *\nDisallow:\nUser-agent: CCBot\nDisallow: /\n'],
+    ['of two robots', `${AGENTS}USER-AGENT: GPTBot\n# and\n\nuser-agent : CCBot\nDisallow: /`],
+    ['of a robot that comes before all', `User-agent: GPTBot\nDisallow: /\n${AGENTS}`],
+    ['and open again by a rule as long', `${AGENTS}Disallow: /\nallow: /\n`],
+    ['and open again by a longer rule', `Allow: /*\n${AGENTS}Allow: /*\n\nUser-agent: *\nDisallow: /`],
+    ['in a comment', `${AGENTS}# Disallow: /\n`],
+    ['to no name', 'Disallow: /\n'],
+  ])('closed %s undoes nothing', async (_what, text) => {
+    const answer = await updated(says(AGENTS), says(text), { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ updated: [{}], errors: [], suspects: [] });
+  });
+
+  it.each([
+    ['by its only rule', 'User-agent: *\nDisallow: /\n'],
+    ['behind a comment', 'User-agent: *\n# Keep out\nDisallow: /\n'],
+    ['behind blank and unknown lines', 'User-agent: *\r\n\r\nCrawl-delay: 9\r\n-\r\n\r\nDisallow: / # all of it\r\n'],
+    ['by a pattern', 'User-agent: *\nDisallow: /*\nAllow: /\n'],
+    ['beside other rules', `${AGENTS}Disallow: /\n`],
+    ['in a second group', `${AGENTS}\nUser-agent: GPTBot\nAllow: /\n\nuser-agent:*\ndisallow:/`],
+    ['together with one robot', `${AGENTS}\nUser-agent: *\nUser-agent: GPTBot\nDisallow: /\n`],
+    ['but for the front page', '\uFEFFUser-agent: *\nAllow: /$\nDisallow: /\n'],
+  ])('closed to all %s is undone', async (_how, text) => {
+    const { updated: kept, errors } = await updated(says(AGENTS), says(text));
+    expect([kept, errors]).toMatchObject([[], [{ code: 'svc_update_rolled_back' }]]);
+    expect(errors[0].evidence).toContain('robots.txt now keeps search engines away (noindex).');
+  });
+});
+
 describe('a page that visitors have made longer than what is read of a page', () => {
   const READ = 1_048_576;
   const comment = (letters: number) => `<p id="comment-9">${'a'.repeat(letters)}</p>`;

@@ -175,12 +175,31 @@ function partsOf(body: string): { parts: string[]; edited?: string | undefined }
   return { parts: PARTS.filter((id) => ids.has(id)).map((id) => id.replace(/-js$/, '.js')), edited };
 }
 
-/** A robots.txt that sends every robot away from everything. */
+/** A line of robots.txt that names robots, or says where they may go. All others, and comments, mean nothing to groups. */
+const ROBOTS_LINE = /^[ \t\uFEFF]{0,99}(user-agent|allow|disallow)[ \t]{0,99}:([^\r\n#]{0,2000})/gim;
+const EVERYTHING = /^(?:\/|\/?\*{1,99}\$?)$/;
+
+/**
+ * A robots.txt that sends all robots away from everything. As RFC 9309 has it: names in a row begin a group, and of two
+ * rules the longer one holds, of two as long the one that allows.
+ */
 function closedToRobots({ body, content_type }: Page): boolean {
-  return (
-    content_type.startsWith('text/plain') &&
-    /^user-agent:[ \t]{0,9}\*[ \t\r]{0,9}\n(?:\w[^\n]{0,500}\n){0,20}?disallow:[ \t]{0,9}\/[ \t\r]{0,9}$/im.test(body)
-  );
+  if (!content_type.startsWith('text/plain')) return false;
+  let ofAll = false;
+  let named = false;
+  const longest = { allow: 0, disallow: 0 };
+  for (const [, word = '', rest = ''] of body.matchAll(ROBOTS_LINE)) {
+    const key = word.toLowerCase();
+    const value = rest.trim();
+    if (key === 'allow' || key === 'disallow') {
+      named = false;
+      if (ofAll && EVERYTHING.test(value)) longest[key] = Math.max(longest[key], value.length);
+    } else {
+      ofAll = value === '*' || (named && ofAll);
+      named = true;
+    }
+  }
+  return longest.disallow > longest.allow;
 }
 
 function dataOf({ body, content_type, cut }: Page): 'json' | 'xml' | '' {
