@@ -94,7 +94,16 @@ export function insidePage(site: DemoSite, name: string): Answer {
   };
 }
 
-const SCRIPTS = ['wp-element', 'wp-data', 'wp-components', 'wp-blocks', 'wp-block-editor', 'wp-editor', 'wp-edit-post'];
+const SCRIPTS = [
+  'wp-element',
+  'wp-data',
+  'wp-core-data',
+  'wp-components',
+  'wp-blocks',
+  'wp-block-editor',
+  'wp-editor',
+  'wp-edit-post',
+];
 /** WordPress loads styles several at once; some have the name of a script. */
 const STYLES =
   '<link rel="stylesheet" href="/wp-admin/load-styles.php?c=0&amp;load%5Bchunk_0%5D=wp-components,wp-block-editor,wp-editor,wp-edit-post&amp;ver=6.8" />';

@@ -760,7 +760,7 @@ describe('what logged-in users meet', () => {
   const leads = (to: string) => () => ({ status: 302, headers: { location: to }, body: '' });
   /** WordPress cuts the list of names after 128 letters, also within a name. */
   const AT_ONCE =
-    '<script src="/wp-admin/load-scripts.php?c=0&#038;load%5Bchunk_0%5D=wp-element,wp-data,wp-components,wp-blocks,wp-block-ed&#038;load%5Bchunk_1%5D=itor,wp-editor,wp-edit-post&#038;ver=6.8"></script>';
+    '<script src="/wp-admin/load-scripts.php?c=0&#038;load%5Bchunk_0%5D=wp-element,wp-data,wp-core-data,wp-components,wp-blocks,wp-block-ed&#038;load%5Bchunk_1%5D=itor,wp-editor,wp-edit-post&#038;ver=6.8"></script>';
 
   it.each([
     ['the dashboard is fatal', ['dashboard'], CRASHED, /The dashboard answers HTTP 500/],
@@ -825,22 +825,52 @@ describe('what logged-in users meet', () => {
   });
 
   it.each([
-    [
-      'initializeEditor( \'editor\', "post", 4, {}',
-      "<input type='hidden' id='post_ID' name='post_ID' value='9' />",
-      true,
-    ],
-    [
-      "<input type='hidden' id='post_ID' name='post_ID' value='9' />",
-      "<input type='hidden' id='post_ID' name='post_ID' value='9' />",
-      false,
-    ],
-  ])('the editor is compared with that of the same post only: %s', async (before, now, kept) => {
+    ['initializeEditor( \'editor\', "post", 4, {}', true],
+    ["<input type='hidden' id='post_ID' name='post_ID' value='9' />", false],
+  ])('the editor is compared with that of the same post only: %s', async (before, kept) => {
+    const now = "<input type='hidden' id='post_ID' name='post_ID' value='9' />";
     const opens = (what: string) => body((text) => text.replace('</body>', `${what}</body>`));
-    const other = body((text) => text.replace('id="editor"', 'id="postdivrich"').replace(before, now));
+    const other = body((text) => text.replace('id="editor"', 'id="postdiv"').replace(before, now));
     const outcome = await updated(inside(['editor'], other), inside(['editor'], opens(before)));
     if (kept) expectKept(outcome, null);
     else expectUndone(outcome, /The editor has lost parts/);
+  });
+
+  describe('an editor in place of the other one of WordPress', () => {
+    const SCRIPTS = /<script[^>]*wp-element.*<\/script>/;
+    const FORM = `<form id="post"><p>${WORDS}</p>${'<div><h2>Box</h2><ul><li>One</li></ul></div>'.repeat(20)}<div id="postdivrich"></div><button>Update</button></form>`;
+    const classic = (text: string) => text.replace('<div id="editor"></div>', FORM).replace(SCRIPTS, '');
+    const same = (text: string) => text;
+    const without = (part: RegExp, change: (text: string) => string) => (text: string) =>
+      change(text).replace(part, '');
+    const from = (before: (text: string) => string, now: (text: string) => string) => {
+      const always: PageChange = (made, visit) => inside(['editor'], body(before))(made, visit);
+      // What a version makes of a page comes after what all make of it.
+      const change: PageChange = (_made, visit) => inside(['editor'], () => ({ body: now(untouched) }))(_made, visit);
+      let untouched = '';
+      const noted: PageChange = (made, visit) => {
+        if (visit.inside === 'editor') untouched = String(made.body);
+        return always(made, visit);
+      };
+      return updated(change, noted);
+    };
+
+    it.each([
+      ['blocks', same, classic],
+      ['the classic one', classic, same],
+    ])('is kept, and told: before, it was that of %s', async (_what, before, now) => {
+      const outcome = await from(before, now);
+      expectKept(outcome, /^The editor is another one than before\.$/);
+      expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+    });
+
+    it.each([
+      ['has no place', same, without(/id="postdivrich"/, classic), /has lost parts that it needs: editor/],
+      ['lacks a script', classic, without(/<script[^>]*wp-core-data.*?<\/script>/, same), /needs: postdivrich/],
+      ['has no menu', same, without(/<ul id="adminmenu".*?<\/ul>/, classic), /needs: adminmenu\.$/],
+    ])('is undone where it %s', async (_what, before, now, why) => {
+      expectUndone(await from(before, now), why);
+    });
   });
 
   it('is no reason to undo what was so before, and it is said that it was not looked at', async () => {

@@ -3,7 +3,7 @@
 import { siteWord } from '../../../../schemas/site-text.js';
 import { FRONT, isInside, isPlain, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
 import { judgedTogether, type Loss } from './lost-at-once.js';
-import { isTurnedAway, MAX_WORDS, type PageFacts } from './page-facts.js';
+import { EDITORS, isTurnedAway, MAX_WORDS, type PageFacts } from './page-facts.js';
 import { formOfSite, lostForms, MOST_FORMS } from './page-forms.js';
 import type { PageMarkup } from './page-markup.js';
 import { kindsOf } from './php-messages.js';
@@ -304,9 +304,15 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   if (SAYING[page.kind] === first.says && now.says !== first.says) found.push(broken(key, SAID[page.kind] ?? ''));
   const needed = now.cut ? [] : partsNeeded(page, first);
   const lost = needed.filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
-  if (lost.length > 0 && !opensAnother(first, now))
-    found.push(broken(key, `${name} has lost parts that it needs: ${lost.slice(0, 3).join(', ')}.`));
-  const damage = damageOf(first, second, now, words);
+  const switched = page.kind === 'editor' && lost.length > 0 && hasOtherEditor(first, now);
+  const missed = lost.filter((part) => !switched || !EDITORS.flat().includes(part));
+  if (lost.length > 0 && !opensAnother(first, now)) {
+    const parts = `${name} has lost parts that it needs: ${missed.slice(0, 3).join(', ')}.`;
+    if (missed.length > 0) found.push(broken(key, parts));
+    else found.push({ severity: 'suspect', path: key, what: `${name} is another one than before.` });
+  }
+  // The two have neither words nor elements in common that would have to stay.
+  const damage = switched ? null : damageOf(first, second, now, words);
   if (damage !== null) found.push(broken(key, `${name} ${damage}`));
   return found;
 }
@@ -315,6 +321,11 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
 function partsNeeded({ kind }: LookedPage, { parts = [] }: PageFacts): string[] {
   if (kind !== 'dashboard' && kind !== 'editor') return [];
   return kind === 'editor' && parts.includes('editor') ? parts : parts.filter((part) => !part.endsWith('.js'));
+}
+
+/** Of the two editors of WordPress, it has all of the one that it had not: an update, or its settings, may mean that. */
+function hasOtherEditor({ parts: before = [] }: PageFacts, { parts = [] }: PageFacts): boolean {
+  return EDITORS.some((own) => own.every((part) => parts.includes(part)) && !before.includes(own[0] ?? ''));
 }
 
 /** The newest post is another one meanwhile, which may have another editor. */

@@ -77,13 +77,18 @@ const PARTS_OF_A_SITE: readonly string[] = ['article', 'section', 'form'];
 /** With these words PHP ends a page. */
 const PHP_FAILURES = ['Fatal error', 'Parse error'] as const;
 const END_OF_PHP = / on line (?:<b>)?\d{1,9}(?:<\/b>)?(?:<br \/>)?$/;
-/** Ids of elements. Without one of these, wp-admin or its editor does not work. */
-const PARTS: readonly string[] = [
-  ...['adminmenu', 'wpbody-content', 'editor', 'postdivrich'],
-  ...['edit-post', 'editor', 'block-editor', 'blocks', 'components', 'core-data', 'data', 'element'].map(
-    (name) => `wp-${name}-js`,
-  ),
+/** What each editor of WordPress consists of, that of blocks of scripts, too. */
+export const EDITORS: readonly (readonly string[])[] = [
+  ['postdivrich'],
+  [
+    'editor',
+    ...['edit-post', 'editor', 'block-editor', 'blocks', 'components', 'core-data', 'data', 'element'].map(
+      (name) => `wp-${name}.js`,
+    ),
+  ],
 ];
+/** Without one of these, wp-admin or its editor does not work. */
+const PARTS: readonly string[] = ['adminmenu', 'wpbody-content', ...EDITORS.flat()];
 const ANY_TAG = /<([a-z][\w-]{0,30})\b([^<>]{0,10000})>/gi;
 /** How the two editors of WordPress name the post that they open. */
 const EDITING = /\binitializeEditor\(\s{0,9}'editor', "[\w-]{1,40}", (\d{1,12})\b/;
@@ -172,7 +177,7 @@ function partsOf(body: string): { parts: string[]; edited?: string | undefined }
     const names = tag.toLowerCase() === 'script' ? AT_ONCE.exec(attribute(attributes, 'src'))?.[1] : undefined;
     for (const name of names?.replace(NEXT_CHUNK, '').split(/[,=&]/) ?? []) ids.add(`${name}-js`);
   }
-  return { parts: PARTS.filter((id) => ids.has(id)).map((id) => id.replace(/-js$/, '.js')), edited };
+  return { parts: PARTS.filter((part) => ids.has(part.replace(/\.js$/, '-js'))), edited };
 }
 
 /** A line of robots.txt that names robots, or says where they may go. All others, and comments, mean nothing to groups. */
