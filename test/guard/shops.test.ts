@@ -107,7 +107,13 @@ const SOLD_OUT: Sold = {
   code: "add_filter( 'test_sold_out', '__return_true' );",
   says: 'No product can be put into the cart any more: HTTP 400 ("woocommerce_rest_product_out_of_stock")',
 };
-const ALL: readonly Kind[] = [...BAD, ...DOUBTFUL, ...GOOD, SOLD_OUT];
+/** As if visitors had used up what all may ask for. */
+const LIMITED: Sold = {
+  name: 'beside a limit of requests that visitors used up',
+  code: "add_filter( 'test_limited', '__return_true' );",
+  says: 'No product can be put into the cart any more: HTTP 400 (rate_limit_exceeded)',
+};
+const ALL: readonly Kind[] = [...BAD, ...DOUBTFUL, ...GOOD, SOLD_OUT, LIMITED];
 
 describe('updates of a shop', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
@@ -200,10 +206,14 @@ describe('updates of a shop', needs(...WORDPRESS), () => {
     expect(left()).toEqual(['0', '0']);
   });
 
-  it('a product that visitors have bought up is told, and undoes nothing', async () => {
-    const answer = await update([SOLD_OUT], { on_suspect: 'roll_back' });
-    expect(answer).toMatchObject({ errors: [], updated: [{ slug: slugOf(SOLD_OUT) }] });
+  it.each([SOLD_OUT, LIMITED])('told, and undoes nothing: $name', async (kind) => {
+    const answer = await update([kind], { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ errors: [], updated: [{ slug: slugOf(kind) }] });
     const findings = (answer.suspects as { findings: string[] }[])[0]?.findings ?? [];
-    expect(findings).toContainEqual(expect.stringContaining(SOLD_OUT.says));
+    expect(findings).toContainEqual(expect.stringContaining(kind.says));
+    // Nobody can buy anything while it is active.
+    site.wp(
+      `update_option( 'active_plugins', array_values( array_diff( get_option( 'active_plugins' ), array( '${slugOf(kind)}' ) ) ) );`,
+    );
   });
 });

@@ -80,6 +80,13 @@ function test_nonce( WP_REST_Request $request ): ?WP_Error {
 	return wp_verify_nonce( $nonce, 'wc_store_api' ) ? null : test_error( 'woocommerce_rest_invalid_nonce', 403 );
 }
 
+/** As its limit of requests answers, which all share whom a proxy hides. */
+add_filter( 'rest_pre_dispatch', function ( $answer, $server, WP_REST_Request $request ) {
+	if ( ! apply_filters( 'test_limited', false ) || ! str_starts_with( $request->get_route(), '/wc/store/' ) ) return $answer;
+	header( 'RateLimit-Retry-After: 1' );
+	return test_error( 'rate_limit_exceeded', 400 );
+}, 10, 3 );
+
 add_action( 'rest_api_init', function () {
 	$route = function ( string $path, string $method, callable $answer ) {
 		register_rest_route( 'wc/store/v1', $path, array( 'methods' => $method, 'callback' => $answer, 'permission_callback' => '__return_true' ) );

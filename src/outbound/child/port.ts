@@ -200,7 +200,7 @@ export interface Page {
   body: string;
   /** The body was longer than what was read. */
   cut: boolean;
-  /** Headers `Retry-After`, `X-Robots-Tag` and `X-Sitefleet-Session`, '' if absent. */
+  /** Headers `Retry-After` (or `RateLimit-Retry-After`), `X-Robots-Tag` and `X-Sitefleet-Session`, '' if absent. */
   retry_after?: string;
   robots?: string;
   session?: string;

@@ -2,6 +2,7 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { Finding } from './compare-health.js';
+import { isTurnedAway } from './page-facts.js';
 import type { FormFacts } from './page-forms.js';
 
 /** What one walk through a shop has shown: a product put into an empty cart, and the checkout. */
@@ -91,7 +92,9 @@ function compareCheckouts(
 ): ShopFinding[] {
   if (before === null || now === null || !isUsable(before)) return [];
   const bad = (what: string) => [finding('checkout', 'broken', what)];
-  if (now.status !== 200) return bad(`The checkout page answers HTTP ${now.status}; before, it was 200.`);
+  const answers = `The checkout page answers HTTP ${now.status}; before, it was 200.`;
+  if (isTurnedAway({ ...now, away: false })) return [{ ...finding('checkout', 'suspect', answers), hearsay: true }];
+  if (now.status !== 200) return bad(answers);
   if (now.form === null) return bad('The checkout page has lost its form.');
   if (!now.form.submit) return bad('The form of the checkout page can no longer be sent: it has no button.');
   if (now.methods.length === 0) return bad('The checkout page offers no payment method any more.');

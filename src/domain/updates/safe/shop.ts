@@ -25,6 +25,7 @@ import {
 } from './compare-shops.js';
 import { pathOf } from './find-pages.js';
 import type { LookedPage } from './looked-pages.js';
+import { isTurnedAway } from './page-facts.js';
 import { formsOf } from './page-forms.js';
 import { shownMarkup } from './page-markup.js';
 import { fresh, UNCACHED } from './probe.js';
@@ -40,6 +41,9 @@ const CHECKOUTS = '?rest_route=/wp/v2/pages&search=%5Bwoocommerce_checkout%5D&pe
 const TIMEOUT_MS = 20_000;
 /** Between a look that finds something and the next. */
 const AGAIN_MS = 1_500;
+/** What the limit of requests of WooCommerce itself answers, with HTTP 400 or 429. All who share a proxy may share it. */
+const LIMITED = 'rate_limit_exceeded';
+const LONGEST_WAIT_MS = 15_000;
 /** Payment methods that are kept of a cart or a checkout. */
 const MOST_METHODS = 50;
 
@@ -151,6 +155,8 @@ async function walk(ctx: Ctx, target: LoadedSite, place: ShopPlace, guard: SiteG
 interface Session {
   nonce: string;
   cookies: Map<string, string>;
+  /** A limit of requests was waited for: once in a walk. */
+  waited?: boolean;
   headers: Readonly<Record<string, string>>;
 }
 
@@ -184,8 +190,23 @@ async function emptyCart(ctx: Ctx, target: LoadedSite, session: Session): Promis
   ctx.log.warn({ site_id: target.site.id }, 'the cart of a check of a shop could not be emptied');
 }
 
-/** Sends what a visitor's browser would, and keeps what it would keep. */
+/** Sends what a visitor's browser would, and keeps what it would keep. Waits as long as a limit of requests tells it to. */
 async function request(
+  ctx: Ctx,
+  target: LoadedSite,
+  path: string,
+  session: Partial<Session>,
+  json?: object,
+): Promise<Page> {
+  const answer = await send(ctx, target, path, session, json);
+  const wait = isLimited(answer) ? secondsOf(answer) * 1_000 : 0;
+  if (wait === 0 || wait > LONGEST_WAIT_MS || session.waited === true) return answer;
+  session.waited = true;
+  await ctx.clock.sleep(wait, ctx.signal);
+  return send(ctx, target, path, session, json);
+}
+
+async function send(
   ctx: Ctx,
   target: LoadedSite,
   path: string,
@@ -210,6 +231,16 @@ async function request(
   return answer;
 }
 
+function isLimited(answer: Page): boolean {
+  if (isTurnedAway({ ...answer, away: false })) return true;
+  return answer.status === 400 && text(parsed(answer), 'code') === LIMITED;
+}
+
+/** How long it is to be waited; 0 = it does not say, or gives a date. */
+function secondsOf({ retry_after = '' }: Page): number {
+  return /^\d{1,5}$/.test(retry_after) ? Number(retry_after) : 0;
+}
+
 const NO_ANSWER = { status: 0, location: '', content_type: '', sets_cookies: false, body: '', cut: false, ms: 0 };
 const COOKIE = /^([\w.|%-]{1,200})=([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,4000})(?:;|$)/;
 const MOST_COOKIES = 20;
@@ -228,7 +259,7 @@ function notAdded(answer: Page): ShopFacts {
     added: false,
     why: `${status}${code === '' ? '' : ` (${siteWord(code)})`}`,
     code,
-    refused: !data && [401, 403, 429, 503].includes(answer.status),
+    refused: isLimited(answer) || (!data && [401, 403].includes(answer.status)),
     ...{ price: '', needs_payment: false, methods: [], checkout: null },
   };
 }

@@ -204,7 +204,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headersMs = performance.now() - this.#began;
     this.#location = first(headers.location);
-    this.#retryAfter = first(headers['retry-after']);
+    // Older versions of WooCommerce give it a name of their own.
+    this.#retryAfter = first(headers['retry-after']) || first(headers['ratelimit-retry-after']);
     this.#robots = first(headers['x-robots-tag']);
     this.#session = first(headers['x-sitefleet-session']);
     this.#nonce = first(headers.nonce);
