@@ -193,6 +193,58 @@ it('what is doubtful is undone where that is asked for', async () => {
   });
 });
 
+describe('a style of the updated plugin that pages still name', () => {
+  const SAYS = 'A page uses a script or style that does not exist.';
+  const folder = (nth: number) => ordinary(app.site(0))[nth]?.slug.split('/')[0];
+  const asked: string[] = [];
+  beforeEach(() => void asked.splice(0));
+  /** Names the style of the nth plugin on the front page, and answers for it. */
+  const styled =
+    (nth: number, status: number): PageChange =>
+    (made, visit) => {
+      const path = `wp-content/plugins/${folder(nth)}/style.css`;
+      if (visit.path === path) asked.push(path);
+      if (visit.path === path) return { ...made, status };
+      return changed(front, (body) =>
+        body.replace('</head>', `<link rel="stylesheet" href="${app.site(0).url}${path}"></head>`),
+      )(made, visit);
+    };
+  const both =
+    (first: PageChange, second: PageChange): PageChange =>
+    (made, visit) =>
+      second(first(made, visit), visit);
+  const gone = (nth: number) => (made: ReturnType<PageChange>, visit: PageVisit) =>
+    visit.path === `wp-content/plugins/${folder(nth)}/style.css` ? { ...made, status: 404 } : made;
+
+  it('is told where it is gone, and undone where that is asked for', async () => {
+    expect(findingsOf(await updated(styled(0, 200), gone(0)))).toEqual([SAYS]);
+    app = await safetyApp({ sites: 1 });
+    const answer = await updated(styled(0, 200), gone(0), { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ updated: [], errors: [{ code: 'svc_update_rolled_back' }] });
+  });
+
+  it.each([
+    ['was gone before', () => styled(0, 404), () => gone(0), 1],
+    ['is another plugin’s', () => styled(1, 200), () => gone(1), 0],
+    [
+      'is no longer named',
+      () => styled(0, 200),
+      () =>
+        both(
+          gone(0),
+          changed(front, (body) => body.replace(/<link [^>]*>/, '')),
+        ),
+      1,
+    ],
+    ['is still there', () => styled(0, 200), () => (made: ReturnType<PageChange>) => made, 2],
+  ])('is no doubt where it %s', async (_what, always, change, times) => {
+    const answer = await updated(always(), change(), { on_suspect: 'roll_back' });
+    expect(answer).toMatchObject({ updated: [{}], errors: [], suspects: [] });
+    expect(new Set(asked).size).toBe(Math.min(times, 1));
+    expect(asked.length).toBeGreaterThanOrEqual(times);
+  });
+});
+
 describe('robots.txt', () => {
   const AGENTS = 'User-agent: *\nDisallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\n';
   const says = (text: string) => changed(robots, () => text);

@@ -26,6 +26,8 @@ export interface Baseline {
   second: SiteCheck;
   /** Requests of the front page between the two. */
   between: { requests: number; failures: number };
+  /** Paths of scripts and styles of the items to be updated, which were there. */
+  files?: readonly string[];
 }
 
 /** What a look in the sandbox says: a right password is accepted, and admin-ajax.php knows its user. */
@@ -480,13 +482,16 @@ function suspicions(
   return found;
 }
 
-/** Paths of scripts and styles that a page includes now and did not before, where all of it was read then. */
-export function newAssets({ first, second }: Baseline, now: SiteCheck): string[] {
+/**
+ * Paths of scripts and styles that a page includes now and that may not exist: first those that none included before, where
+ * all of it was read then, and then those of the updated items.
+ */
+export function newAssets({ first, second, files = [] }: Baseline, now: SiteCheck): string[] {
   const checks = [first, second];
   const known = new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ assets }) => assets)));
   const whole = Object.entries(now.pages).filter(([key]) => checks.every(({ pages }) => pages[key]?.cut !== true));
   const named = new Set(whole.flatMap(([, { assets }]) => assets));
-  return [...named].filter((path) => !known.has(path));
+  return [...[...named].filter((path) => !known.has(path)), ...files.filter((path) => named.has(path))];
 }
 
 function broken(path: string | null, what: string): Finding {

@@ -31,6 +31,7 @@ import {
   switchedOff,
   verifyQuickly,
 } from './finish-items.js';
+import { filesOfItems } from './item-files.js';
 import { lookBefore, seenIn } from './look-at-pages.js';
 import { isInside, plainPages } from './looked-pages.js';
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
@@ -91,7 +92,9 @@ export async function runSafely(
   const ledger = await takeLedger({ ctx, guard });
   const inside = workingOf(sandbox, checked);
   const outside = outsideOf(inside);
-  const before = await checkMore(ctx, target, checked, outside);
+  const compared = await checkMore(ctx, target, checked, outside);
+  const items = wanted.map(({ type, offer: { slug } }) => ({ type, slug }));
+  const before = { ...compared, files: await filesOfItems(ctx, target, compared, items) };
   const run: SafeRun = {
     id: ctx.run_id,
     ctx,
