@@ -486,7 +486,7 @@ function suspicions(
  * Paths of scripts and styles that a page includes now and that may not exist: first those that none included before, where
  * all of it was read then, and then those of the updated items.
  */
-export function newAssets({ first, second, files = [] }: Baseline, now: SiteCheck): string[] {
+export function doubtfulAssets({ first, second, files = [] }: Baseline, now: SiteCheck): string[] {
   const checks = [first, second];
   const known = new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ assets }) => assets)));
   const whole = Object.entries(now.pages).filter(([key]) => checks.every(({ pages }) => pages[key]?.cut !== true));

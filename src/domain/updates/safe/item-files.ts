@@ -24,11 +24,11 @@ export async function filesOfItems(
   });
   const named = new Set(Object.values(first.pages).flatMap(({ assets }) => assets));
   const own = [...named].filter((path) => folders.some((folder) => path.includes(folder)));
+  const { origin } = new URL(target.site.url);
   const there: string[] = [];
   await pooled(own.slice(0, MOST), AT_ONCE, async (path) => {
-    const address = new URL(path, target.site.url).href;
     const options = { signal: ctx.signal, timeoutMs: TIMEOUT_MS };
-    const { status } = await ctx.child.page(requireConnection(target), address, options);
+    const { status } = await ctx.child.page(requireConnection(target), `${origin}${path}`, options);
     if (status === 200) there.push(path);
   });
   return there;

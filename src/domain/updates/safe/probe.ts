@@ -11,8 +11,8 @@ import { bareHost } from '../../sites/urls.js';
 import {
   type Baseline,
   compare,
+  doubtfulAssets,
   type Finding,
-  newAssets,
   problemsOf,
   type SiteCheck,
   TRIED,
@@ -216,8 +216,8 @@ export interface CheckOptions {
 }
 
 /**
- * Compares pages of a site with how they were before the update; with full depth also checks newly included scripts and
- * styles. The guard recognizes the requests as ours.
+ * Compares pages of a site with how they were before the update; with full depth also checks scripts and styles that are
+ * new, or of the updated items. The guard recognizes the requests as ours.
  */
 export async function checkAgain(
   ctx: Ctx,
@@ -243,7 +243,7 @@ export async function checkAgain(
   if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken'))
     return { findings, silent, away, seen: now.pages };
   return {
-    findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))],
+    findings: [...findings, ...(await missingAssets(ctx, target, doubtfulAssets(before, now)))],
     silent,
     away,
     seen: now.pages,
