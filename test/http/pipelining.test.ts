@@ -113,6 +113,22 @@ it('are not read in advance by the thousands', async () => {
   socket.destroy();
 });
 
+it('that have bodies are not read in advance but for one: each chunk of theirs would be kept apart', async () => {
+  const socket = open().resume();
+  await once(socket, 'connect');
+  socket.write(get('held'));
+  await expect.poll(() => started).toContain('held');
+  const tiny = '1\r\nx\r\n'.repeat(10_000);
+  const one = `POST /posted HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${tiny}0\r\n\r\n`;
+  socket.write(one.repeat(40));
+  // In all these turns of the server, more could be read.
+  for (let i = 0; i < 200; i++) await (await fetch(`${listener.url}/newcomer`)).text();
+  expect(served?.bytesRead).toBeLessThan(2 * one.length);
+  release();
+  await expect.poll(() => started.filter((name) => name === 'posted').length, { timeout: 60_000 }).toBe(40);
+  socket.destroy();
+});
+
 it('a client that does not read its answer is hung up on, and one whose answer takes its time is not', async () => {
   const slow = fetch(`${listener.url}/held`);
   await expect.poll(() => started).toContain('held');

@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
 import { sameText } from '../../runtime/same-text.js';
+import { networkOf, siteOf } from '../http/networks.js';
 import type { RequestInfo } from '../http/request-info.js';
 import { HashQueue } from './hash-queue.js';
 import { LoginCache, type Verified } from './login-cache.js';
@@ -20,7 +21,7 @@ import {
   wrongLogin,
   wrongToken,
 } from './login-errors.js';
-import { LoginThrottle, networkOf, type Outcome, siteOf } from './login-throttle.js';
+import { LoginThrottle, type Outcome } from './login-throttle.js';
 
 export type Identity = Omit<Actor, 'via'>;
 

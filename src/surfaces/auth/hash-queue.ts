@@ -4,8 +4,8 @@
  * guesser and not the service.
  */
 
+import { siteOf } from '../http/networks.js';
 import { waitingLogins } from './login-errors.js';
-import { siteOf } from './login-throttle.js';
 
 /** Two of the four threads of Node's pool: file and name lookups need the others. */
 const AT_ONCE = 2;

@@ -3,11 +3,14 @@
  * standard headers, metrics and the log line.
  */
 
-import type { Context, Hono, MiddlewareHandler } from 'hono';
+import { Readable } from 'node:stream';
+import type { Hono, MiddlewareHandler } from 'hono';
 import { errorBody, isOurFault, ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
+import { bodyTooLarge, createChunkedBodies } from './chunked-bodies.js';
 import { createCors } from './cors.js';
 import { createGate, type GateRules } from './gate.js';
+import { networkOf } from './networks.js';
 import type { HttpEnv, RequestInfo } from './request-info.js';
 import { requestInfoReader } from './request-info.js';
 import { isAmbiguous, namesTwoHosts, pathOf } from './request-url.js';
@@ -154,39 +157,42 @@ export function errorResponse(error: unknown): Response {
   return Response.json(body, { status: body.data.status, headers });
 }
 
-/** Pieces of one chunked body: each costs as much as some kilobytes, and a million of one byte would hold up everyone. */
-const MAX_PIECES = 10_000;
-
 /**
- * Refuses bodies over the limit: by `Content-Length` if it is sent, otherwise by reading no further than the limit, and only so many
- * pieces.
+ * Refuses bodies over the limit: by `Content-Length` if it is sent. Without one, the body is read while the route asks for the
+ * login, as Node would keep its chunks, however small; the route gets what was read, or the refusal, where it asks for it.
  */
 function bodyLimits(max: number, refused: (error: ServiceError, path: string) => Response): MiddlewareHandler<HttpEnv> {
-  const refuse = ({ req }: Context, what: string, advice: string) => {
-    const error = new ServiceError('svc_rest_request_entity_too_large', `The body ${what}.`, { advice });
-    const response = refused(error, pathOf(req.url));
-    // The rest of the body is not read, so the connection cannot be reused.
-    response.headers.set('connection', 'close');
-    return response;
-  };
-  const tooLarge = (c: Context) => refuse(c, `is larger than ${max} bytes`, 'Split it into smaller calls.');
+  const open = createChunkedBodies(max);
   return async (c, next) => {
-    const { method, headers } = c.req.raw;
-    if (method === 'GET' || method === 'HEAD') return next();
-    if (headers.get('transfer-encoding') === null)
-      return Number(headers.get('content-length') ?? 0) > max ? tooLarge(c) : next();
-    const pieces: Uint8Array[] = [];
-    // Asked for only now: the server makes a whole request of the standard when its body is looked at.
-    const reader = c.req.raw.body?.getReader();
-    let size = 0;
-    for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {
-      pieces.push(piece.value);
-      size += piece.value.length;
-      if (size > max) return tooLarge(c);
-      if (pieces.length > MAX_PIECES)
-        return refuse(c, `has more than ${MAX_PIECES} chunks`, 'Send larger ones, or the body as a whole.');
+    const { raw } = c.req;
+    const { incoming, info } = c.env;
+    const { method, headers, url } = raw;
+    const isChunked = headers.get('transfer-encoding') !== null;
+    if (BODILESS.has(method)) {
+      if (isChunked) incoming?.resume();
+      return next();
     }
-    c.req.raw = new Request(c.req.raw, { body: Buffer.concat(pieces) });
-    return next();
+    if (!isChunked) {
+      if (Number(headers.get('content-length') ?? 0) <= max) return next();
+      const response = refused(bodyTooLarge(max), pathOf(url));
+      // The body is not read, so the connection cannot be reused.
+      response.headers.set('connection', 'close');
+      return response;
+    }
+    const body = open(
+      incoming ?? Readable.fromWeb((raw.body ?? new Blob().stream()) as never),
+      networkOf(info.address),
+      () => c.env.most_before_login,
+    );
+    const { signal } = raw;
+    c.req.raw = new Request(url, { method, headers, signal, body: body.stream, duplex: 'half' } as RequestInit);
+    try {
+      await next();
+    } finally {
+      if (body.end()) c.res.headers.set('connection', 'close');
+    }
   };
 }
+
+/** Methods whose body no route reads. */
+const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'TRACE']);

@@ -31,6 +31,8 @@ export type HttpEnv = {
     outgoing?: ServerResponse;
     /** Set by a route whose response never ends on its own, so that a closing server does not wait for it. */
     endless?: boolean;
+    /** Set by a route that reads its body before any login: the most bytes that it needs of it. */
+    most_before_login?: number;
   };
 };
 

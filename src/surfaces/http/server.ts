@@ -1,6 +1,6 @@
 /** The HTTP server: listens, starts requests in small batches, and drains requests in flight before it closes. */
 
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTrial, type Socket } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
@@ -66,7 +66,7 @@ export async function listen(
  */
 const PER_TURN = 16;
 
-/** Requests of one connection that may wait for the answers before theirs; no more is read from it until fewer do. */
+/** Requests of one connection that may wait for the answers before theirs, one with a body as the last; no more is read from it until fewer do. */
 const MOST_WAITING = 100;
 
 /**
@@ -76,7 +76,10 @@ const MOST_WAITING = 100;
  */
 function oneByOne(server: Server, start: RequestListener): void {
   const waiting = new WeakMap<Socket, Parameters<RequestListener>[]>();
-  const isFull = (socket: Socket) => (waiting.get(socket)?.length ?? 0) >= MOST_WAITING;
+  const isFull = (socket: Socket) => {
+    const queue = waiting.get(socket) ?? [];
+    return queue.length >= MOST_WAITING || queue.some(([request]) => hasBody(request));
+  };
   const run = (socket: Socket, ...[request, response]: Parameters<RequestListener>) => {
     response.once('close', () => {
       const next = socket.destroyed ? undefined : waiting.get(socket)?.shift();
@@ -110,6 +113,11 @@ function oneByOne(server: Server, start: RequestListener): void {
   server.on('timeout', (socket) => {
     if (!waiting.has(socket) || socket.writableLength > 0) socket.destroy();
   });
+}
+
+/** Node keeps the beginning of each body that nobody reads yet, and each chunk of it apart. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Rejects as `listen` would when the address is not available. For a check before secrets are shown only once. */

@@ -9,6 +9,7 @@ import { readOnlyError } from '../../runtime/permission.js';
 import { isObject, parsedOrNull } from '../../runtime/plain-json.js';
 import { sameText } from '../../runtime/same-text.js';
 import type { Session, Sessions } from '../auth/sessions.js';
+import { bodyTooLarge } from '../http/chunked-bodies.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
 import { pathsOf, readsResponse } from './session-reads.js';
@@ -87,6 +88,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }:
     const { info } = c.env;
     // A foreign page could log the browser in to an account of its own and read what the user enters afterwards.
     if (c.req.header('origin') !== undefined && !info.own_origin) throw foreignLogin();
+    c.env.most_before_login = MAX_BODY;
     const asked = loginOf(await bodyOf(c));
     const session = await ('link' in asked
       ? sessions.loginByLink(info, asked.link)
@@ -152,19 +154,13 @@ async function bodyOf(c: SessionContext, most = MAX_BODY): Promise<Record<string
     throw new ServiceError('invalid_content_type', 'The body is not sent as JSON.', {
       advice: 'Set Content-Type to application/json.',
     });
-  if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge();
+  if (Number(c.req.header('content-length') ?? 0) > most) throw bodyTooLarge(most);
   const text = await c.req.text();
-  if (text.length > most) throw tooLarge();
+  if (text.length > most) throw bodyTooLarge(most);
   const body = parsedOrNull(text);
   if (!isObject(body))
     throw new ServiceError('rest_invalid_json', 'The body is not a JSON object.', { advice: 'Send one object.' });
   return body;
-}
-
-function tooLarge(): ServiceError {
-  return new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${MAX_BODY} bytes.`, {
-    advice: 'Send only the fields of this call.',
-  });
 }
 
 function loginOf(body: Record<string, unknown>): { link: string } | { username: string; password: string } {
