@@ -4,6 +4,7 @@ import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
+import { readsResponse } from '../../src/surfaces/page/session-reads.js';
 import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
@@ -137,6 +138,36 @@ describe('several reads in one request', () => {
   });
 });
 
+describe('answers that wait for their client', () => {
+  const paths = Array.from({ length: 20 }, (_, i) => `/v2/sites?page=${i + 1}`);
+  const json = (body: string) => new Response(body, { headers: { 'content-type': 'application/json' } });
+
+  it('are six at most: the next read begins once one was taken', async () => {
+    let begun = 0;
+    const response = readsResponse(paths, null, () => {
+      begun += 1;
+      return json(`["${'x'.repeat(100_000)}"]`);
+    });
+    // In all these turns, all could be read.
+    for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+    // Beside the six, the streams between them and the client hold a few.
+    expect(begun).toBeLessThan(10);
+    const answers = answersIn(await response.text());
+    expect([begun, answers.length, new Set(answers.map(({ index }) => index)).size]).toEqual([20, 20, 20]);
+  });
+
+  it('are sent up to 4 MB each, on one line', async () => {
+    const large = 4 * 1024 * 1024 - 2;
+    const bodies = [`"${'x'.repeat(large)}"`, `"${'x'.repeat(large + 1)}"`, '{\n"a":\n1}'];
+    const response = readsResponse(paths.slice(0, 3), null, (path) => json(bodies[Number(path.at(-1)) - 1] ?? ''));
+    expect(sorted(answersIn(await response.text()))).toMatchObject([
+      { status: 200 },
+      { status: 413, body: { message: 'The answer is larger than 4 MB.', data: { advice: 'Read it on its own.' } } },
+      { status: 200, body: { a: 1 } },
+    ]);
+  });
+});
+
 describe('what is no list of reads', () => {
   const all = ['/v2/sites'];
   it.each([
@@ -147,6 +178,7 @@ describe('what is no list of reads', () => {
     ['an encoded way out', { paths: ['/v2/%2e%2e/session'] }, 'paths[0]'],
     ['a line break', { paths: ['/v2/sites\n'] }, 'paths[0]'],
     ['what never ends', { paths: ['/v2/events'] }, 'paths[0]'],
+    ['a file of many megabytes', { paths: ['/v2/actions/export?limit=10000'] }, 'paths[0]'],
     ['a number', { paths: [7] }, 'paths[0]'],
     ['no list', { paths: '/v2/sites' }, 'paths'],
     ['an empty list', { paths: [] }, 'paths'],

@@ -13,8 +13,12 @@ import { isAmbiguous } from '../http/request-url.js';
 /** A view reads fifteen at most. */
 const MOST_READS = 20;
 const MOST_LETTERS = 4000;
-/** Those whose answers never end. */
-const ENDLESS = /^\/v2\/events(?:[/?]|$)/;
+/** Those whose answers never end, or are files of many megabytes. */
+const NOT_HERE = /^\/v2\/(?:events|actions\/export)(?:[/?]|$)/;
+/** Reads at a time, as of a browser. The next begins once the client has taken an answer. */
+const AT_ONCE = 6;
+/** Bytes of one answer, which waits here as a whole. */
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Throws `svc_invalid_input`, which names the first address that cannot be read this way. */
 export function pathsOf({ paths, ...others }: Record<string, unknown>): string[] {
@@ -34,7 +38,7 @@ function isRead(path: string): boolean {
     /^\/v2\/[\x21-\x7e]+$/.test(path) &&
     !path.includes('#') &&
     !isAmbiguous(path, undefined) &&
-    !ENDLESS.test(path)
+    !NOT_HERE.test(path)
   );
 }
 
@@ -67,12 +71,17 @@ async function* answers(paths: readonly string[], read: Parameters<typeof readsR
     index,
     lines: await linesOf(index, read(path, left.signal)),
   });
-  const under = new Map(paths.map((path, index) => [index, answer(path, index)]));
+  const waiting = [...paths.entries()];
+  const under = new Map<number, ReturnType<typeof answer>>();
+  const begin = () => {
+    for (const [index, path] of waiting.splice(0, AT_ONCE - under.size)) under.set(index, answer(path, index));
+  };
   try {
-    while (under.size > 0) {
+    for (begin(); under.size > 0; begin()) {
       const { index, lines } = await Promise.race(under.values());
+      yield lines;
+      // Only now, as it is held until it is taken.
       under.delete(index);
-      yield Buffer.from(lines);
     }
   } finally {
     // Who asked has gone.
@@ -80,15 +89,33 @@ async function* answers(paths: readonly string[], read: Parameters<typeof readsR
   }
 }
 
-async function linesOf(index: number, reading: Response | Promise<Response>): Promise<string> {
+async function linesOf(index: number, reading: Response | Promise<Response>): Promise<Buffer> {
   const response = await reading;
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   if (!isJson) await response.body?.cancel();
-  const status = isJson ? response.status : 406;
-  const json = isJson ? await response.text() : JSON.stringify(errorBody(notJson()));
-  return `${JSON.stringify({ index, status })}\n${json.replaceAll('\n', ' ')}\n`;
+  const pieces = isJson ? await piecesOf(response) : notHere('svc_invalid_input', 'The answer is not JSON.');
+  const error = pieces instanceof ServiceError ? pieces : undefined;
+  const status = error === undefined ? response.status : isJson ? error.status : 406;
+  const json = pieces instanceof ServiceError ? [Buffer.from(JSON.stringify(errorBody(pieces)))] : pieces;
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ index, status })}\n`), ...json, Buffer.from('\n')]);
 }
 
-function notJson(): ServiceError {
-  return new ServiceError('svc_invalid_input', 'The answer is not JSON.', { advice: 'Read it on its own.' });
+/** The bytes of an answer, on one line. */
+async function piecesOf({ body }: Response): Promise<Uint8Array[] | ServiceError> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    // Leaving the loop cancels the rest.
+    if (size > MOST_BYTES) return notHere('svc_rest_request_entity_too_large', 'The answer is larger than 4 MB.');
+    // Copied where it is changed, as others may be sent the same bytes.
+    pieces.push(piece.includes(LINE_END) ? piece.map((byte) => (byte === LINE_END ? SPACE : byte)) : piece);
+  }
+  return pieces;
+}
+
+const [LINE_END, SPACE] = [0x0a, 0x20];
+
+function notHere(code: 'svc_invalid_input' | 'svc_rest_request_entity_too_large', what: string): ServiceError {
+  return new ServiceError(code, what, { advice: 'Read it on its own.' });
 }
