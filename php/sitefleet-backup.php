@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Backup
  * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
- * Version: 1.0.5
+ * Version: 1.0.6
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -17,7 +17,7 @@ if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
 
 /** One object serves one request. */
 class Sitefleet_Backup {
-	const VERSION     = '1.0.5';
+	const VERSION     = '1.0.6';
 	const MAX_BODY    = 1048576;
 	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
 	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
@@ -90,14 +90,17 @@ class Sitefleet_Backup {
 
 	// ---------------------------------------------------------------------------------------------------------- files
 
-	/** The files of the site in a fixed order, page by page: path, size, time, inode, time of change, mode. No contents are read. */
+	/**
+	 * The files of the site in a fixed order, page by page: path, size, time, inode, time of change, mode. No contents are read. Where a page
+	 * ends is sent as a URL has it: the name may be no UTF-8, of which an answer would make another one, and what is between would be skipped.
+	 */
 	private function do_manifest( array $request ): array {
 		$after = $request['after'] ?? '';
 		Sitefleet_Refusal::when( ! is_string( $after ), 'bad_request', 'after must be a path, or empty.' );
+		$after = rawurldecode( $after );
 		$page = array( 'entries' => array(), 'left_out' => array(), 'until' => microtime( true ) + self::SECONDS, 'full' => false );
 		$this->walk( '', '' === $after ? array() : explode( '/', $after ), $page );
-		$last = $page['entries'] ? end( $page['entries'] )[0] : $after;
-		return array( 'entries' => $page['entries'], 'left_out' => $page['left_out'], 'next' => $page['full'] ? $page['last'] ?? $last : null );
+		return array( 'entries' => $page['entries'], 'left_out' => $page['left_out'], 'next' => $page['full'] ? rawurlencode( $page['last'] ?? $after ) : null );
 	}
 
 	/** Adds what is below a folder, after the path whose parts are given. */

@@ -7,6 +7,7 @@ import {
   chownSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -110,6 +111,35 @@ describe('restores of files in odd places', needs(...WORDPRESS), () => {
       String,
     );
     expect(JSON.stringify(files)).not.toContain('note.txt');
+    expect(site.complaints('sitefleet-backup.php')).toEqual([]);
+    site.stop();
+  });
+
+  it('has the files after names that are not UTF-8, where pages of the list end at them', async () => {
+    const { site, at, backUp, restore, guard } = await made('bytes');
+    const folder = at('uploads/bytes');
+    mkdirSync(folder);
+    const put = (name: Buffer) => writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), '');
+    // Of each byte more than the 4,000 that make a page, so that pages end among them whatever else the site has.
+    for (const byte of [0x81, 0xe9, 0xfc])
+      for (let index = 0; index < 4_200; index++) put(Buffer.from([byte, ...Buffer.from(String(index))]));
+    // Between the bytes, and above them all up to the last that UTF-8 has: four bytes that begin with F4.
+    const between = ['z', 'é', '日', '\uffff', '🌱', '\u{10fffd}'];
+    for (const name of between) put(Buffer.from(name));
+    site.write('uploads/last.txt', 'last');
+    const backup = await backUp();
+    expect(backup.left_out_count).toBeGreaterThanOrEqual(3 * 4_200);
+    const pages: Answer[] = [];
+    for (let after: string | null = ''; after !== null; after = pages.at(-1)?.next)
+      pages.push(await guard().manifest(after as string));
+    const listed = pages.flatMap(({ files }) => files.map(({ path }: Answer) => path));
+    const wanted = [...between.map((name) => `wp-content/uploads/bytes/${name}`), 'wp-content/uploads/last.txt'];
+    expect(listed).toEqual(expect.arrayContaining(wanted));
+    expect(new Set(listed).size).toBe(listed.length);
+    const skipped = pages.flatMap(({ left_out }) => left_out).filter(({ why }) => why === 'name');
+    expect(new Set(skipped.map(({ path }: Answer) => path)).size).toBe(3 * 4_200);
+    expect(await restore(backup)).toMatchObject({ outcome: 'restored', files_removed: 0 });
+    for (const path of wanted) expect(existsSync(at(path.slice('wp-content/'.length))), path).toBe(true);
     expect(site.complaints('sitefleet-backup.php')).toEqual([]);
     site.stop();
   });

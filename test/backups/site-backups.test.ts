@@ -545,6 +545,23 @@ describe('a site that does not end', () => {
     expect(answers).toBeLessThan(4);
   });
 
+  it('has names that are not UTF-8 where pages of its list end: it is listed further, by their bytes', async () => {
+    const ends = ['d%2Fz', 'd%2F%81', 'd%2F%C3%A9', 'd%2F%E9', 'd%2F%FC'];
+    const asked: string[] = [];
+    stateOf(0).lies = (action, { after }) => {
+      if (action !== 'manifest') return undefined;
+      const at = asked.push(String(after)) - 1;
+      return { entries: [listed(`d/${at}`)], left_out: [], next: ends[at] ?? null };
+    };
+    expect((await app.call('back-up-site', SITE)).backups[0]).toMatchObject({ files: 6 });
+    // Each page is asked for by what the site said, as it said it.
+    expect(asked).toEqual(['', ...ends]);
+    // Back to a lower byte is not further, though the text of it is longer.
+    asked.length = 0;
+    ends.splice(0, ends.length, 'd%2F%FC', 'd%2Fzz');
+    expect((await app.fail('back-up-site', SITE)).message).toContain('does not get further');
+  });
+
   it.each([
     ['an object that makes no text', [[{ toString: 1 }, 'link']]],
     ['a reason that is none', [['a', [{ toString: 1 }]]]],

@@ -55,7 +55,7 @@ export function actOnBackup(state: BackupState, action: string, asked: Fields): 
   if (asked.rest === true) state.gentle += 1;
   switch (action) {
     case 'manifest':
-      return manifest(state, String(asked.after));
+      return manifest(state, decodeURIComponent(String(asked.after)));
     case 'strays':
       return { folders: [], paths: [], count: 0, whole: true };
     case 'read':
@@ -95,7 +95,7 @@ function manifest(state: BackupState, after: string): Fields {
   return {
     entries: page.map(([path, { bytes, time, inode }]) => [path, bytes.length, time, inode, time, 0o644]),
     left_out: [],
-    next: left.length > PAGE ? page.at(-1)?.[0] : null,
+    next: left.length > PAGE ? encodeURIComponent(page.at(-1)?.[0] ?? '') : null,
   };
 }
 

@@ -24,7 +24,7 @@ export interface ManifestPage {
   files: SiteFile[];
   /** Files and folders; why: `unreadable`, `name`, `cache`, `link` or `special`. */
   left_out: { path: string; why: string }[];
-  /** The path after which the next page begins; null = this was the last. */
+  /** The path after which the next page begins, in bytes as a URL has them; null = this was the last. */
   next: string | null;
 }
 
@@ -167,7 +167,7 @@ export class BackupClient {
     return this.gentle ? { rest: true } : {};
   }
 
-  /** Files after a path, in the order of the site. */
+  /** Files after a path, in the order of the site: `next` of the page before, or an empty text. */
   manifest(after: string, options?: GuardCallOptions): Promise<ManifestPage> {
     return this.#ask('manifest', { after }, manifestOf, options);
   }
