@@ -410,11 +410,10 @@ describe('a turn', () => {
     expect(await run()).toBe('1 backed up, 0 not');
   });
 
-  it('of a process that died is taken ten minutes later', async () => {
-    until('2026-11-21T02:07:00Z');
+  /** Runs the task in a process that dies once it has asked the site: what it waited for would end with the clock. */
+  function die(): Promise<void> {
     const { siteBackups } = app.ctx().store;
-    // It dies once it has asked the site: what it waited for would end with the clock.
-    const dead = new Promise<void>((died) => {
+    return new Promise<void>((died) => {
       const begin = () => {
         died();
         return new Promise<never>(() => undefined);
@@ -425,11 +424,51 @@ describe('a turn', () => {
       });
       void dying.runNow('site-backups');
     });
-    await dead;
+  }
+
+  it('of a process that died is taken ten minutes later', async () => {
+    until('2026-11-21T02:07:00Z');
+    await die();
     expect(await nextOf(1)).toBe('2026-11-21T02:17:00Z');
     expect(await run()).toBe('nothing due');
     until('2026-11-21T02:17:00Z');
     expect(await run()).toBe('1 backed up, 0 not');
+  });
+
+  it('that ends its process three times has failed: there is an alert, and the next is a day later', async () => {
+    for (const minute of ['07', '17', '27']) {
+      until(`2026-11-21T02:${minute}:00Z`);
+      await die();
+    }
+    expect(await alerts()).toEqual([]);
+    until('2026-11-21T02:37:00Z');
+    const asked = app.site(0).calls.length;
+    expect(await run()).toBe('0 backed up, 1 not');
+    expect(app.site(0).calls).toHaveLength(asked);
+    expect(await nextOf(1)).toBe('2026-11-22T02:07:00Z');
+    expect(await alerts()).toMatchObject([
+      {
+        time: '2026-11-21T02:37:00Z',
+        reason: expect.stringContaining('ended 3 times'),
+        next_at: '2026-11-22T02:07:00Z',
+      },
+    ]);
+    until('2026-11-22T02:07:00Z');
+    expect(await run()).toBe('1 backed up, 0 not');
+  });
+
+  it('that is begun again while the third process is still at it has not failed', async () => {
+    const { siteBackups } = app.ctx().store;
+    const site = { id: `backup_${'1'.repeat(24)}`, site_id: 1, site_url: app.site(0).url };
+    for (const minute of ['07', '17', '27']) {
+      until(`2026-11-21T02:${minute}:00Z`);
+      await die();
+    }
+    until('2026-11-21T02:37:00Z');
+    await siteBackups.begin(site, app.clock.now() - 60_000, 0);
+    expect(await run()).toBe('0 backed up, 1 not');
+    expect(await alerts()).toEqual([]);
+    expect(await nextOf(1)).toBe('2026-11-21T02:47:00Z');
   });
 
   it('is not taken while the schedule is off, and the site says so', async () => {

@@ -381,11 +381,16 @@ function isUnchanged(before: BackedUpFile, now: SiteFile): boolean {
   );
 }
 
-/** Waits until an unfinished backup of the site has shown no sign of work for long enough. */
+/** From when on an unfinished backup of the site has shown no sign of work for long enough. */
+export async function leftAt(ctx: Ctx, siteId: number): Promise<number> {
+  const row = await ctx.store.siteBackups.running(siteId);
+  return row === undefined ? 0 : row.alive_at + SILENT_MS;
+}
+
+/** Waits until then. */
 export async function leftAlone(ctx: Ctx, siteId: number): Promise<void> {
   for (;;) {
-    const row = await ctx.store.siteBackups.running(siteId);
-    const left = row === undefined ? 0 : row.alive_at + SILENT_MS - ctx.clock.now();
+    const left = (await leftAt(ctx, siteId)) - ctx.clock.now();
     if (left <= 0) return;
     await ctx.clock.sleep(Math.min(left, BEAT_MS), ctx.signal);
   }

@@ -1,13 +1,14 @@
 /** Scheduled backups of sites: backs up those that are due, a few at a time. Missed backups are made up for once. */
 
 import { setImmediate } from 'node:timers/promises';
+import { ServiceError } from '../../runtime/errors.js';
 import { type Alert, emitAlerts } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BackupTurn } from '../../store/backups/schedule.js';
 import type { Ctx } from '../context.js';
 import { isScheduleOn, settingOf } from '../settings/effects.js';
 import { loadSites } from '../sites/load.js';
-import { backUpSite } from './back-up-site.js';
+import { backUpSite, leftAt } from './back-up-site.js';
 import { backupError } from './plugin.js';
 import { turnOf } from './turns.js';
 
@@ -23,6 +24,8 @@ const PLANNED_AT_ONCE = 100;
 /** One that fails is tried once more after this, and goes on where it ended, if it can. */
 const AGAIN_MS = 60 * MINUTE_MS;
 const TRIES = 2;
+/** A turn that was begun so often, and ended in no way, took its process with it each time. */
+const DEATHS = 3;
 /** Of one turn. A site that takes longer goes on at its next one: it would keep all others from theirs. */
 const LONGEST_MS = 12 * 60 * MINUTE_MS;
 /** Another process is at work on the site, or it was and died. */
@@ -94,6 +97,11 @@ async function takeTurn(ctx: Ctx, { site_id, next_at, tries, failing_since }: Ba
     const target = (await loadSites(ctx, [site_id])).get(site_id);
     // It was removed meanwhile, and its turn with it.
     if (target === undefined) return false;
+    if (tries >= DEATHS && (await leftAt(ctx, site_id)) <= ctx.clock.now())
+      throw new ServiceError(
+        'svc_backup_failed',
+        `The program ended ${DEATHS} times while it made this backup: its memory may not be enough for the files of the site.`,
+      );
     await backUpSite({ ...ctx, signal: AbortSignal.any([ctx.signal, limit.signal]) }, target);
     await backupSchedule.end(site_id, await nextOf(ctx, site_id, null), null);
     return true;
