@@ -6,7 +6,7 @@ import { ServiceError } from '../../runtime/errors.js';
 import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
-import { listFiles } from './list-files.js';
+import { isRoomFor, listFiles } from './list-files.js';
 import { backupError, isPassing, type OpenPlugin, openPlugin } from './plugin.js';
 import { EMPTY_SHA256, readSiteFiles } from './read-files.js';
 import { readSiteTables, type TablesRead } from './read-tables.js';
@@ -239,6 +239,8 @@ class BackupWork {
   async #earlier(id: string): Promise<{ began: number; files: BackedUpFile[]; tables: BackedUpTable[] } | null> {
     try {
       const snapshot = (await this.#repository.snapshot(id)) as Snapshot;
+      const { files: count = 0 } = snapshot.facts as Partial<BackupFacts>;
+      if (!isRoomFor(count)) throw new Error(`The list of its ${count} files takes more memory than there is.`);
       const [files, tables] = [
         await readFiles(this.#repository, snapshot),
         await readTables(this.#repository, snapshot),
@@ -274,7 +276,7 @@ class BackupWork {
 
   /** Files as they are in the backup: taken from the last one where nothing has changed, otherwise read. */
   async #read(
-    listing: readonly SiteFile[],
+    listing: SiteFile[],
     before: readonly BackedUpFile[],
     settled: number,
     readAll: boolean,
@@ -290,16 +292,26 @@ class BackupWork {
       }
     const isSettled = ({ path, changed }: BackedUpFile) =>
       changed * 1000 + SETTLE_MS < (resumed.has(path) ? this.#row.started_at : settled);
-    const found = new Map<string, BackedUpFile>();
+    // Each file takes its place in the list, so that the list is not held twice.
+    const all: (SiteFile | BackedUpFile | null)[] = listing;
     const wanted: SiteFile[] = [];
-    for (const file of listing) {
+    const places: number[] = [];
+    let [done, next] = [0, 0];
+    for (const [place, file] of listing.entries()) {
       const same = known.get(file.path);
       const again = !resumed.has(file.path) && Math.random() < READ_AGAIN;
-      if (file.size === 0) found.set(file.path, { ...file, sha256: EMPTY_SHA256, chunks: [] });
+      if (file.size === 0) all[place] = { ...file, sha256: EMPTY_SHA256, chunks: [] };
       else if (same !== undefined && isUnchanged(same, file) && isSettled(same) && !again)
-        found.set(file.path, { ...same, mode: file.mode });
-      else wanted.push(file);
+        all[place] = Object.assign(same, { mode: file.mode });
+      else {
+        wanted.push(file);
+        places.push(place);
+        all[place] = null;
+        continue;
+      }
+      done += 1;
     }
+    known.clear();
     let [fresh, noted]: [BackedUpFile[], number] = [[], this.#sent];
     const unstable: string[] = [];
     const note = async () => {
@@ -309,16 +321,18 @@ class BackupWork {
       [fresh, noted] = [[], this.#sent];
     };
     for await (const read of readSiteFiles(wanted, { ...parts, unreadable })) {
-      found.set(read.file.path, read.file);
+      // They come in the order in which they are wanted, without those that are gone.
+      while (next < wanted.length && wanted[next]?.path !== read.file.path) next += 1;
+      all[places[next++] as number] = read.file;
+      done += 1;
       this.#sent += read.bytes;
       if (read.unstable) unstable.push(read.file.path);
       // One that is still changing is read again by the next process.
       else fresh.push(read.file);
-      this.#ctx.progress({ done: found.size, total: listing.length, message: this.#target.site.url });
+      this.#ctx.progress({ done, total: listing.length, message: this.#target.site.url });
       if (fresh.length >= NOTED_FILES || this.#sent - noted >= NOTED_BYTES) await note();
     }
-    const all = listing.flatMap(({ path }) => found.get(path) ?? []);
-    return { all, unstable };
+    return { all: all.filter((file) => file !== null) as BackedUpFile[], unstable };
   }
 
   async #store(
