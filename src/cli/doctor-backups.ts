@@ -58,6 +58,11 @@ async function judged(storage: BackupStorage, { total, last_at }: Overview): Pro
       detail: `the key of ${storage.place} is missing: "sitefleet backups use-key FILE", with that of the recovery sheet`,
     };
   const hours = Math.floor((systemClock.now() - last_at) / HOUR_MS);
+  if (hours < 0)
+    return {
+      status: 'warn',
+      detail: `the newest in ${storage.place} ended ${-hours} h in the future: this machine's clock is behind, or was ahead then`,
+    };
   const detail = `${total} in ${storage.place}, which can be read and written${room}; the newest ended ${hours} h ago; their key is here and on the sheet of "sitefleet backups recovery-sheet"`;
   return { status: isLittle || hours > LATE_HOURS ? 'warn' : 'ok', detail };
 }

@@ -60,6 +60,16 @@ describe('the place of backups', () => {
     expect(detail).toContain('sitefleet backups recovery-sheet');
   });
 
+  it('is warned of where the newest backup is of a clock that was ahead', async () => {
+    await start();
+    await backUp();
+    await app.db.run('UPDATE backup SET started_at = started_at + ?1, finished_at = finished_at + ?1', [
+      3 * 86_400_000,
+    ]);
+    const { backups } = await said();
+    expect(backups).toMatchObject({ status: 'warn', detail: expect.stringMatching(/7[12] h in the future.*clock/) });
+  });
+
   it('fails where it is gone, has another repository, or none of this key', async () => {
     await start();
     await backUp();

@@ -7,6 +7,7 @@ import { createSchedule } from '../../src/app/schedule/schedule.js';
 import { putFile } from '../../src/demo/guard/backup.js';
 import type { BackupState } from '../../src/demo/guard/types.js';
 import { runBackupTurns } from '../../src/domain/backups/scheduled.js';
+import { createClockStepMonitor } from '../../src/domain/clock-steps.js';
 import type { Ctx } from '../../src/domain/context.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
@@ -469,6 +470,57 @@ describe('a turn', () => {
     expect(await run()).toBe('0 backed up, 1 not');
     expect(await alerts()).toEqual([]);
     expect(await nextOf(1)).toBe('2026-11-21T02:47:00Z');
+  });
+
+  it.each([
+    ['while the program ran', true],
+    ['while no process ran', false],
+  ])('comes at its hour again when a clock that was days ahead is corrected %s', async (_when, seen) => {
+    const steps = createClockStepMonitor(() => app.ctx({ actor: SYSTEM }));
+    await steps.settle();
+    const step = async (by: number) => {
+      app.clock.step(by);
+      await (seen ? steps.settle() : app.ctx().store.clockSteps.settle(app.clock.now(), { forward: 0, back: 0 }));
+    };
+    await step(10 * DAY);
+    expect(await run()).toBe('1 backed up, 0 not');
+    expect(await nextOf(1)).toBe('2026-12-01T02:07:00Z');
+    await step(-10 * DAY);
+    await run();
+    expect(await nextOf(1)).toBe('2026-11-21T02:07:00Z');
+    // One that was begun, too: its process dies while the clock is ahead.
+    await step(10 * DAY);
+    await die();
+    await step(-10 * DAY);
+    until('2026-11-21T02:07:00Z');
+    expect(await run()).toBe('1 backed up, 0 not');
+  });
+
+  it('goes on where the clock was set back, also after a process that died when it was ahead', async () => {
+    const steps = createClockStepMonitor(() => app.ctx({ actor: SYSTEM }));
+    const { siteBackups } = app.ctx().store;
+    const ahead = app.clock.now() + 10 * DAY;
+    await siteBackups.begin({ id: `backup_${'1'.repeat(24)}`, site_id: 1, site_url: app.site(0).url }, ahead, 0);
+    await steps.settle();
+    expect((await app.call('list-backups', { ...SITE, state: 'interrupted' })).items).toMatchObject([
+      { state: 'interrupted' },
+    ]);
+    await app.call('back-up-site', SITE);
+    const state = filesOf(0);
+    for (let index = 0; index < 3; index++)
+      putFile(state, `wp-content/uploads/${index}.bin`, Buffer.alloc(1_500_000, String(index)), 1_700_000_000);
+    let set = false;
+    state.lies = (action) => {
+      if (action === 'read' && !set) {
+        set = true;
+        app.clock.step(-DAY);
+        void steps.settle();
+      }
+      return undefined;
+    };
+    app.clock.move(3_600_000);
+    expect((await app.call('back-up-site', SITE)).backups).toHaveLength(1);
+    expect(set).toBe(true);
   });
 
   it('is not taken while the schedule is off, and the site says so', async () => {

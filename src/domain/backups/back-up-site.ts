@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { SiteFile } from '../../outbound/guard/guards.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { ChunkWriter, Repository } from '../../store/backups/repository/types.js';
+import type { BackupRow } from '../../store/backups/site-backups.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { isRoomFor, listFiles } from './list-files.js';
@@ -363,8 +364,9 @@ class BackupWork {
   }
 
   async #advance(progress?: string): Promise<void> {
-    // Always later than before: it is the fence, too.
-    const now = Math.max(this.#ctx.clock.now(), this.alive + 1);
+    // Always later than before, as it is the fence, too; unless the clock was set back.
+    const clock = this.#ctx.clock.now();
+    const now = this.#isAhead(clock) ? clock : Math.max(clock, this.alive + 1);
     if (!(await this.#ctx.store.siteBackups.advance(this.#row.id, this.alive, now, progress))) throw this.#takenOver();
     this.alive = now;
   }
@@ -377,8 +379,13 @@ class BackupWork {
     if (took > SLOW_MS) await clock.sleep(Math.min(took, LONGEST_PAUSE_MS), signal);
     this.#busy += took;
     if (this.#busy > AT_ONCE_MS) this.#plugin.site.gentle = true;
-    if (clock.now() - this.alive > BEAT_MS) await this.#advance();
+    const now = clock.now();
+    if (now - this.alive > BEAT_MS || this.#isAhead(now)) await this.#advance();
     this.#asked = clock.elapsed();
+  }
+
+  #isAhead(now: number): boolean {
+    return this.alive > now && isSilent({ alive_at: this.alive }, now);
   }
 
   #takenOver(): ServiceError {
@@ -398,7 +405,12 @@ function isUnchanged(before: BackedUpFile, now: SiteFile): boolean {
 /** From when on an unfinished backup of the site has shown no sign of work for long enough. */
 export async function leftAt(ctx: Ctx, siteId: number): Promise<number> {
   const row = await ctx.store.siteBackups.running(siteId);
-  return row === undefined ? 0 : row.alive_at + SILENT_MS;
+  return row === undefined || isSilent(row, ctx.clock.now()) ? 0 : row.alive_at + SILENT_MS;
+}
+
+/** Whether its process is taken for dead. A sign of work that lies ahead is of before the clock was set back. */
+export function isSilent({ alive_at }: Pick<BackupRow, 'alive_at'>, now: number): boolean {
+  return Math.abs(now - alive_at) > SILENT_MS;
 }
 
 /** Waits until then. */

@@ -9,7 +9,7 @@ import type { BackupRow } from '../../store/backups/site-backups.js';
 import type { Ctx } from '../context.js';
 import { loadNamed } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
-import { type BackupFacts, figuresOf, SILENT_MS } from './back-up-site.js';
+import { type BackupFacts, figuresOf, isSilent, SILENT_MS } from './back-up-site.js';
 import { changesBetween, folderOf } from './changes.js';
 import { backupError, pathText } from './plugin.js';
 import { firstOf, portionsOf } from './portions.js';
@@ -32,12 +32,13 @@ export async function listBackups(ctx: Ctx, input: ListInput): Promise<z.input<R
   const { site_id_or_domain, state, proven, page, per_page } = input;
   const site = site_id_or_domain === undefined ? undefined : (await loadNamed(ctx, site_id_or_domain)).site;
   const running = state === 'running' || state === 'interrupted';
-  const alive = running ? { since: ctx.clock.now() - SILENT_MS, not: state === 'interrupted' } : undefined;
+  const now = ctx.clock.now();
+  const alive = running ? { since: now - SILENT_MS, until: now + SILENT_MS, not: state === 'interrupted' } : undefined;
   const filter = { site_id: site?.id, state: running ? 'running' : state, proven, alive };
   const { rows, total } = await ctx.store.siteBackups.list(filter, (page - 1) * per_page, per_page);
   const schedule = await (site === undefined ? readSchedule(ctx) : scheduleOf(ctx, site.id));
   return {
-    items: rows.map((row) => itemOf(row, ctx.clock.now())),
+    items: rows.map((row) => itemOf(row, now)),
     page,
     per_page,
     total,
@@ -88,13 +89,7 @@ export function itemOf(row: BackupRow, now: number): z.input<ReturnType<typeof b
     backup_id: row.id,
     site_id: row.site_id,
     site_url: row.site_url,
-    state: running
-      ? row.alive_at < now - SILENT_MS
-        ? 'interrupted'
-        : 'running'
-      : row.state === 'done'
-        ? 'done'
-        : 'failed',
+    state: running ? (isSilent(row, now) ? 'interrupted' : 'running') : row.state === 'done' ? 'done' : 'failed',
     started_at: isoTime(row.started_at) ?? '',
     finished_at: isoTime(row.finished_at),
     ...(facts === null ? {} : figuresOf(facts)),

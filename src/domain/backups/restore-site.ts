@@ -18,7 +18,7 @@ import { type LoadedSite, loadNamed, requireWritable } from '../sites/load.js';
 import type { Finding } from '../updates/safe/compare-health.js';
 import { ailments } from '../updates/safe/probe.js';
 import { syncAfterRollBack } from '../updates/safe/sync-after-roll-back.js';
-import { SILENT_MS } from './back-up-site.js';
+import { isSilent } from './back-up-site.js';
 import { completeBackup, factsOf } from './backups.js';
 import { listFiles } from './list-files.js';
 import { backupError, findPlugin, type OpenPlugin, openPlugin, pathText, pathWord } from './plugin.js';
@@ -109,7 +109,7 @@ async function run(restore: Restore): Promise<RestoreResult> {
   const { site } = plugin;
   const { siteBackups } = ctx.store;
   const running = await siteBackups.running(target.site.id);
-  if (running !== undefined && running.alive_at >= ctx.clock.now() - SILENT_MS)
+  if (running !== undefined && !isSilent(running, ctx.clock.now()))
     throw new ServiceError('svc_backup_running', `A backup of site ${target.site.id} is under way.`, {
       data: { site_id: target.site.id },
     });

@@ -51,8 +51,8 @@ export interface BackupFilter {
   state?: string | undefined;
   /** Whether a trial restore has proven it. */
   proven?: boolean | undefined;
-  /** Of running ones: at work at or after this time, or not since. */
-  alive?: { since: number; not: boolean } | undefined;
+  /** Of running ones: last at work between these times, or not. */
+  alive?: { since: number; until: number; not: boolean } | undefined;
 }
 
 const COLUMNS =
@@ -87,8 +87,8 @@ export function createSiteBackups(db: Db, plain: Db) {
         ...(state === undefined ? [] : ['state = ?']),
         ...(proven === undefined ? [] : [`d.result ${proven ? 'IS' : 'IS NOT'} 'proven'`]),
       ];
-      if (alive !== undefined) where.push(`alive_at ${alive.not ? '<' : '>='} ?`);
-      const args: Value[] = [site_id, state, alive?.since].filter((one) => one !== undefined);
+      if (alive !== undefined) where.push(`alive_at ${alive.not ? 'NOT ' : ''}BETWEEN ? AND ?`);
+      const args: Value[] = [site_id, state, alive?.since, alive?.until].filter((one) => one !== undefined);
       const condition = where.join(' AND ');
       const [rows = [], counts = []] = await db.read([
         {
@@ -169,8 +169,9 @@ export function createSiteBackups(db: Db, plain: Db) {
         [row.id, row.site_id, row.site_url, now],
       );
       const { changes } = await plain.run(
-        "UPDATE backup SET alive_at = ? WHERE site_id = ? AND state = 'running' AND alive_at <= ?",
-        [now, row.site_id, silentSince],
+        // One that lies ahead was noted before the clock was set back: it tells nothing.
+        "UPDATE backup SET alive_at = ? WHERE site_id = ? AND state = 'running' AND (alive_at <= ? OR alive_at > ?)",
+        [now, row.site_id, silentSince, 2 * now - silentSince],
       );
       return changes === 0 ? undefined : running(row.site_id);
     },

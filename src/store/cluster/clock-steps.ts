@@ -9,7 +9,8 @@ import { sql } from '../driver/db.js';
 /** Clocks of several machines may differ by this much; less is not a step. */
 const SKEW_MS = 10_000;
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 /** The longest lease of each table. One that ends later was taken before a step back; its process may be dead. */
 const LEASES = [
   ['job', 'lease_until', MINUTE_MS],
@@ -17,6 +18,7 @@ const LEASES = [
   ['lease', 'until', MINUTE_MS],
   ['audit', 'lease_until', 5 * MINUTE_MS],
   ['mail', 'lease_until', 5 * MINUTE_MS],
+  ['alert_delivery', 'lease_until', 5 * MINUTE_MS],
 ] as const;
 /** Instants at which something is due, and the longest claim that may be stored there instead: claims are kept. */
 const DUE = [
@@ -26,6 +28,12 @@ const DUE = [
   ['domain', 'next_check_at', MINUTE_MS],
   ['audit', 'not_before', MINUTE_MS],
   ['mail', 'next_try_at', MINUTE_MS],
+  ['alert_delivery', 'next_try_at', MINUTE_MS],
+  ['monitor', 'maintenance_until', MINUTE_MS],
+  ['web_session', 'previous_until', MINUTE_MS],
+  ['rollout_wave', 'soak_until', MINUTE_MS],
+  ['safe_change', 'watch_at', 15 * MINUTE_MS],
+  ['vulnerability_feed', 'next_at', MINUTE_MS],
 ] as const;
 /** Instants at which something happened, and from which the next time is computed. */
 const PAST = [
@@ -36,6 +44,11 @@ const PAST = [
   ['monitor_network', 'asked_at'],
   ['monitor_network', 'ok_at'],
   ['monitor_network', 'down_since'],
+  ['backup_turn', 'failing_since'],
+  ['backup_drill', 'tried_at'],
+  ['backup_pack', 'unused_since'],
+  ['vulnerability_feed', 'tried_at'],
+  ['policy', 'due_at'],
 ] as const;
 /** The interval of a monitor, in milliseconds: its own, or the global one used for scheduling. */
 const INTERVAL = `(60000 * coalesce(interval_min, (SELECT CASE WHEN json_valid(planned) THEN planned ->> 'interval_min' END
@@ -62,6 +75,17 @@ function impossible(now: number): Statement[] {
     ),
     sql('UPDATE job SET next_run_at = ? WHERE completed_at IS NULL AND next_run_at - delay_ms > ?', now, now + SKEW_MS),
     sql('UPDATE job SET started_at = ? WHERE completed_at IS NULL AND started_at > ?', now, now + SKEW_MS),
+    // Looked at each hour; a turn that was begun is due again within one, too.
+    sql('UPDATE maintenance_window SET next_at = ? WHERE next_at > ?', now, now + HOUR_MS + SKEW_MS),
+    sql('UPDATE backup_turn SET next_at = ? WHERE tries > 0 AND next_at > ?', now, now + HOUR_MS + SKEW_MS),
+    // What was written by a clock that was ahead.
+    sql('UPDATE vulnerability_feed SET next_at = ? WHERE tried_at > ?', now, now + SKEW_MS),
+    sql(
+      'UPDATE safe_change SET watch_at = ?, settled_at = ? WHERE watch_at IS NOT NULL AND settled_at > ?',
+      now,
+      now,
+      now + SKEW_MS,
+    ),
   ];
 }
 
@@ -89,6 +113,11 @@ function after(now: number, back: number): Statement[] {
       now + DAY_MS + SKEW_MS,
     ),
     sql('UPDATE domain SET next_check_at = ? WHERE next_check_at > ?', now, now + 30 * DAY_MS + SKEW_MS),
+    // Turns are hours of the day, so they are planned again. After a step that no process saw: those that may be a day late.
+    sql(
+      'UPDATE backup_turn SET planned = 0 WHERE planned = 1 AND tries = 0 AND next_at > ?',
+      back > 0 ? now : now + DAY_MS + SKEW_MS,
+    ),
   ];
 }
 
