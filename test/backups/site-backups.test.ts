@@ -545,6 +545,25 @@ describe('a site that does not end', () => {
     expect(answers).toBeLessThan(4);
   });
 
+  it('never ends to remove what was replaced: its restore is over in a quarter of an hour, and says so', async () => {
+    const { backup_id } = await app.call('back-up-site', SITE).then(({ backups }) => backups[0]);
+    putFile(stateOf(0), UPLOAD, Buffer.from('defaced'), later());
+    stateOf(0).lies = (action) => {
+      if (action !== 'finish') return undefined;
+      count();
+      app.clock.move(60_000);
+      return { finished: false };
+    };
+    const restore = () => app.call('restore-backup', { backup_id, what: 'site', confirm: true });
+    const done = await restore();
+    expect(done).toMatchObject({ outcome: 'restored' });
+    expect(done.warnings.join()).toContain('repeat the call to remove it');
+    expect(answers).toBe(15);
+    delete stateOf(0).lies;
+    expect((await restore()).warnings.join()).not.toContain('repeat the call');
+    expect(stateOf(0).restore).toBeNull();
+  });
+
   it('has names that are not UTF-8 where pages of its list end: it is listed further, by their bytes', async () => {
     const ends = ['d%2Fz', 'd%2F%81', 'd%2F%C3%A9', 'd%2F%E9', 'd%2F%FC'];
     const asked: string[] = [];

@@ -29,8 +29,9 @@ import { LITERALS } from './table-definition.js';
 
 /** Names in an answer. */
 const NAMED = 30;
-/** Requests that remove what was replaced. */
+/** Requests that remove what was replaced, and how long they may take: the lock of the site is held, and nobody can end them. */
 const MOST_FINISHES = 1_000;
+const LONGEST_FINISH_MS = 15 * 60_000;
 
 interface Restore {
   ctx: Ctx;
@@ -303,10 +304,14 @@ function textOf({ what }: Finding): string {
 }
 
 async function finish({ ctx, plugin: { site } }: Restore, job: string): Promise<Finished> {
-  let finished: Finished = { finished: false, triggers: [], triggers_lost: [] };
-  for (let request = 0; request < MOST_FINISHES && !finished.finished; request++)
-    finished = await site.finish(job, { signal: ctx.signal });
-  return finished;
+  const began = ctx.clock.elapsed();
+  for (let request = 0; request < MOST_FINISHES && ctx.clock.elapsed() - began < LONGEST_FINISH_MS; request++) {
+    const finished = await site.finish(job, { signal: ctx.signal });
+    if (finished.finished) return finished;
+  }
+  throw new ServiceError('svc_restore_failed', 'The site has not removed all that was replaced.', {
+    advice: 'Repeat the call to remove the rest.',
+  });
 }
 
 function planOf({ ctx, row, snapshot, selection, plugin, repository }: Restore): Promise<RestorePlan> {
