@@ -1,5 +1,7 @@
 /** Logins that may only read and ask for much at once: what is left of the sites for all others. */
 
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { SYSTEM } from '../support/harness.js';
 import { holdBack } from '../support/hold-back.js';
@@ -73,4 +75,21 @@ it('of reads of single sites, ten of one login run at a time', async () => {
   await expect.poll(() => queued(app)).toBe(9);
   letGo();
   expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(Array(30).fill(200));
+});
+
+it('of exports of the log that are not read, three of one login wait at a time', async () => {
+  const app = await restApp({ sites: 1 });
+  const open: ServerResponse[] = [];
+  const asked = async (token: string) => {
+    const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
+    open.push(outgoing);
+    const headers = { Authorization: `Bearer ${token}` };
+    return app.http.request('http://127.0.0.1/v2/actions/export', { headers }, { outgoing });
+  };
+  for (let n = 0; n < 3; n++) expect((await asked(app.tokens.read)).status).toBe(200);
+  const refused = await asked(app.tokens.read);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+  expect((await asked(app.tokens.read_write)).status).toBe(200);
+  open[0]?.emit('close');
+  expect((await asked(app.tokens.read)).status).toBe(200);
 });

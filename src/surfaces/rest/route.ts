@@ -116,6 +116,8 @@ export interface RouteFacts<P extends AnyObject> {
    * returns the same as `revision`, read in the snapshot of the answer; it is sent only in the ETag.
    */
   revision?: (ctx: Ctx) => Promise<string>;
+  /** The answer may have many megabytes: see `large-answers.ts`. */
+  large?: boolean;
   /** Changes who may log in: cached logins are dropped afterwards. */
   changesLogins?: boolean;
   /** `fields`: the requested members of each item, undefined for all; expensive others may be skipped. */
@@ -160,6 +162,7 @@ export interface Route {
   readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
   readonly streams: RouteFacts<AnyObject>['streams'];
   readonly revision: ((ctx: Ctx) => Promise<string>) | undefined;
+  readonly large: boolean;
   readonly changesLogins: boolean;
   /** @param params as parsed by the schema `params` */
   answer(params: unknown, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
@@ -225,6 +228,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     headers: facts.headers,
     streams: facts.streams,
     revision: facts.revision,
+    large: facts.large ?? false,
     changesLogins: facts.changesLogins ?? false,
     answer: (params, ctx, fields) => facts.answer(params as z.output<P>, ctx, fields),
   };

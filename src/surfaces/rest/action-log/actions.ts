@@ -95,6 +95,7 @@ export const actions: readonly Route[] = [
   }),
   route({
     on: 'GET /actions/export',
+    large: true,
     summary: 'Export the log as it is stored, oldest first',
     description: `At most ${MOST_LINES} entries, fewer if they are long. Continue with the id of the last one as \`after\` until there are none. jsonl and ocsf are files of JSON lines: entries, or events of the class API Activity for a SIEM.`,
     params: () =>
