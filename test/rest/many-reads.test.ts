@@ -2,7 +2,7 @@
 
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SYSTEM } from '../support/harness.js';
 import { holdBack } from '../support/hold-back.js';
 import { type RestApp, restApp } from './client.js';
@@ -77,19 +77,44 @@ it('of reads of single sites, ten of one login run at a time', async () => {
   expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(Array(30).fill(200));
 });
 
-it('of exports of the log that are not read, three of one login wait at a time', async () => {
-  const app = await restApp({ sites: 1 });
-  const open: ServerResponse[] = [];
-  const asked = async (token: string) => {
-    const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
-    open.push(outgoing);
-    const headers = { Authorization: `Bearer ${token}` };
-    return app.http.request('http://127.0.0.1/v2/actions/export', { headers }, { outgoing });
-  };
-  for (let n = 0; n < 3; n++) expect((await asked(app.tokens.read)).status).toBe(200);
-  const refused = await asked(app.tokens.read);
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
-  expect((await asked(app.tokens.read_write)).status).toBe(200);
-  open[0]?.emit('close');
-  expect((await asked(app.tokens.read)).status).toBe(200);
+describe('answers that their caller does not read', () => {
+  /** Asks over connections of which nothing is read until they are closed. */
+  async function unreadApp() {
+    const app = await restApp({ sites: 1, fleet: { plugins: 400 } });
+    const open: ServerResponse[] = [];
+    const ask = async (path: string, token: string) => {
+      const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
+      open.push(outgoing);
+      return app.http.request(`http://127.0.0.1/v2${path}`, auth(token), { outgoing });
+    };
+    return { app, open, ask };
+  }
+
+  it('of exports of the log, three of one login wait at a time', async () => {
+    const { app, open, ask } = await unreadApp();
+    const { read, read_write } = app.tokens;
+    for (let n = 0; n < 3; n++) expect((await ask('/actions/export', read)).status).toBe(200);
+    const refused = await ask('/actions/export', read);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    expect((await ask('/actions/export', read_write)).status).toBe(200);
+    open[0]?.emit('close');
+    expect((await ask('/actions/export', read)).status).toBe(200);
+  });
+
+  it('have 32 MB of one login', async () => {
+    const { app, open, ask } = await unreadApp();
+    const { read, read_write } = app.tokens;
+    await app.connect(0);
+    const list = '/sites';
+    const bytes = (await (await app.http.request(`http://127.0.0.1/v2${list}`, auth(read))).text()).length;
+    expect(bytes).toBeGreaterThan(65_536);
+    const fit = Math.ceil((32 * 1024 * 1024) / bytes);
+    for (let n = 0; n < fit; n++) expect((await ask(list, read)).status).toBe(200);
+    expect((await ask('/tags', read)).status).toBe(429);
+    expect((await ask(list, read_write)).status).toBe(200);
+    open[0]?.emit('close');
+    expect((await ask('/tags', read)).status).toBe(200);
+  });
 });
+
+const auth = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });

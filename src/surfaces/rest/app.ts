@@ -26,7 +26,6 @@ import { failed } from './errors.js';
 import { askedDigest, heldRevisions } from './etag.js';
 import { membersOf } from './fields.js';
 import { readInput } from './input.js';
-import { createLargeAnswers } from './large-answers.js';
 import { createLiveEvents } from './live-events.js';
 import { createMatcher, type Match, type Matcher } from './match.js';
 import { openApi } from './openapi.js';
@@ -34,6 +33,7 @@ import { routeCall } from './perform.js';
 import { createRateLimit, type RateLimit } from './rate-limit.js';
 import { answered, type HeaderFields, type RestContext } from './respond.js';
 import type { Route } from './route.js';
+import { createUnreadAnswers } from './unread-answers.js';
 import { parseParams } from './validate.js';
 
 export interface RestParts {
@@ -59,7 +59,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const rows = createMatcher(parts.routes);
   const match: Matcher = (method, path) => (OUTSIDE_ROWS.has(path) ? ONLY_GET : rows(method, path));
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
-  const large = createLargeAnswers();
+  const unread = createUnreadAnswers();
   const live = createLiveEvents(parts);
   const description = keptText(async () => JSON.stringify(await openApi(parts.routes, parts.version)));
 
@@ -86,8 +86,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const { request_id } = c.env.info;
     // A change that has started runs to its end even if its caller hangs up.
     const signal = route.change === null && route.live ? c.req.raw.signal : UNINTERRUPTED;
-    // Also of one that fails, or is sent in one piece.
-    if (route.large) c.env.outgoing?.once('close', large.begin(credentialOf(actor)));
+    const built = unread.begin(credentialOf(actor), route.large, c.env.outgoing);
     const idempotency = idempotencyOf(c, route, rawPath, query, body);
     const asked = route.revision && askedDigest(c.req.url, parts.version);
     const held = asked === undefined ? [] : heldRevisions(c.req.raw.headers.get('if-none-match'), asked);
@@ -105,7 +104,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
       if (!isRead) await archive.stream.cancel();
       return streamed(route.streams, archive.name, isRead ? archive.stream : null, headers);
     }
-    return answered(c, route, answer, { query, headers, asked, unchanged: unchanged === true });
+    return answered(c, route, answer, { query, headers, asked, built, unchanged: unchanged === true });
   }
 
   /** Opens the stream of fleet events. */

@@ -24,6 +24,8 @@ interface Asked {
   headers: HeaderFields;
   /** The part of the ETag before the revision; undefined for a row without revisions. */
   asked: string | undefined;
+  /** Told how long the answer is. */
+  built: (bytes: number) => void;
   /** The answer contains only the revision, which the caller already has. */
   unchanged: boolean;
 }
@@ -33,7 +35,7 @@ export async function answered(
   c: RestContext,
   route: Route,
   { revision, ...answer }: RouteAnswer,
-  { query, headers, asked, unchanged }: Asked,
+  { query, headers, asked, built, unchanged }: Asked,
 ): Promise<Response> {
   const revised = asked === undefined ? undefined : tagOfRevision(asked, String(revision));
   if (revised !== undefined && unchanged) return notModified(headers, revised);
@@ -51,6 +53,7 @@ export async function answered(
   }
   if (file === undefined) headers['content-type'] = 'application/json; charset=UTF-8';
   else Object.assign(headers, fileHeaders(file));
+  built(text.length);
   return textResponse(text, c.req.raw.headers.get('accept-encoding'), headers);
 }
 
