@@ -1,5 +1,7 @@
 /** Several reads of the page in one request: each is answered as alone, in the order in which the answers arrive. */
 
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -200,4 +202,20 @@ describe('what is no list of reads', () => {
     app.clock.move(13 * HOUR);
     expect((await send('/session/reads', body, { cookie })).status).toBe(401);
   });
+});
+
+it('of requests that are not read, twelve of one user wait at a time', async () => {
+  const [cookie, other] = [await login(), await login()];
+  const open: ServerResponse[] = [];
+  const ask = async (as: string) => {
+    const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
+    open.push(outgoing);
+    const headers = { 'Content-Type': 'application/json', cookie: as };
+    const init = { method: 'POST', headers, body: JSON.stringify({ paths: ['/v2/tags'] }) };
+    return (await http.request(`${URL_}/session/reads`, init, { outgoing })).status;
+  };
+  for (let n = 0; n < 12; n++) expect(await ask(cookie)).toBe(200);
+  expect([await ask(cookie), await ask(other)]).toEqual([429, 200]);
+  open[0]?.emit('close');
+  expect(await ask(cookie)).toBe(200);
 });

@@ -12,6 +12,7 @@ import type { Session, Sessions } from '../auth/sessions.js';
 import { bodyTooLarge } from '../http/chunked-bodies.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
+import { createUnreadAnswers } from '../http/unread-answers.js';
 import { pathsOf, readsResponse } from './session-reads.js';
 
 export interface SessionRouteParts {
@@ -39,11 +40,14 @@ const MAX_FIELD = 1000;
 const MAX_BODY = 16 * 1024;
 /** Room for the addresses that a view reads. Read after the login. */
 const MAX_READS = 128 * 1024;
+/** Such requests of one user that may be under way or unread: more than the views that load at once. */
+const MOST_READING = 12;
 /** Headers that say something of a request with several reads, not of each of them. */
 const OF_THE_WHOLE = ['accept-encoding', 'content-length', 'content-type', 'transfer-encoding', 'x-request-id'];
 
 export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }: SessionRouteParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
+  const unread = createUnreadAnswers(MOST_READING);
 
   const cookieOf = (c: SessionContext) => sessionCookieOf(c.req.raw.headers, c.env.info.https);
 
@@ -102,9 +106,11 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart, serve }:
   // Reads only, so that it needs no CSRF token; a page of another origin can neither send JSON nor read the answers.
   app.post('/session/reads', async (c) => {
     const { raw } = c.req;
-    const { info, incoming } = c.env;
-    const { cookie } = await sessions.admit({ cookie: cookieOf(c) ?? '', method: 'GET', info, csrf: undefined });
+    const { info, incoming, outgoing } = c.env;
+    const session = await sessions.admit({ cookie: cookieOf(c) ?? '', method: 'GET', info, csrf: undefined });
+    const { cookie, identity } = session;
     const paths = pathsOf(await bodyOf(c, MAX_READS));
+    unread.begin(String(identity.id), true, outgoing);
     const headers = new Headers(raw.headers);
     for (const name of OF_THE_WHOLE) headers.delete(name);
     const { origin } = new URL(raw.url);

@@ -21,6 +21,7 @@ import { keptText } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
+import { createUnreadAnswers } from '../http/unread-answers.js';
 import { utf8 } from '../http/utf8.js';
 import { failed } from './errors.js';
 import { askedDigest, heldRevisions } from './etag.js';
@@ -33,7 +34,6 @@ import { routeCall } from './perform.js';
 import { createRateLimit, type RateLimit } from './rate-limit.js';
 import { answered, type HeaderFields, type RestContext } from './respond.js';
 import type { Route } from './route.js';
-import { createUnreadAnswers } from './unread-answers.js';
 import { parseParams } from './validate.js';
 
 export interface RestParts {
@@ -50,6 +50,8 @@ export interface RestParts {
 }
 
 const BASE = '/v2';
+/** Answers of many megabytes of one login that wait to be read. */
+const MOST_LARGE = 3;
 /** Addresses that are read without a row; this app has them before all others. */
 const OUTSIDE_ROWS: ReadonlySet<string> = new Set(['/events', '/openapi.json']);
 const ONLY_GET: Match = { kind: 'method', allow: ['GET'] };
@@ -59,7 +61,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const rows = createMatcher(parts.routes);
   const match: Matcher = (method, path) => (OUTSIDE_ROWS.has(path) ? ONLY_GET : rows(method, path));
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
-  const unread = createUnreadAnswers();
+  const unread = createUnreadAnswers(MOST_LARGE);
   const live = createLiveEvents(parts);
   const description = keptText(async () => JSON.stringify(await openApi(parts.routes, parts.version)));
 

@@ -116,7 +116,7 @@ export interface RouteFacts<P extends AnyObject> {
    * returns the same as `revision`, read in the snapshot of the answer; it is sent only in the ETag.
    */
   revision?: (ctx: Ctx) => Promise<string>;
-  /** The answer may have many megabytes: see `unread-answers.ts`. */
+  /** The answer may have many megabytes: see `http/unread-answers.ts`. */
   large?: boolean;
   /** Changes who may log in: cached logins are dropped afterwards. */
   changesLogins?: boolean;

@@ -5,8 +5,6 @@ import { ServiceError } from '../../runtime/errors.js';
 
 /** Bytes of unread answers of one caller. Beyond it gets no further ones. */
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Answers of many megabytes that are under way or unread. */
-const MOST_LARGE = 3;
 /** Shorter ones fit into what the system keeps of a connection. */
 const LONG_BYTES = 65_536;
 const RETRY_AFTER_S = 5;
@@ -21,7 +19,8 @@ export interface UnreadAnswers {
   begin(principal: string, large: boolean, outgoing: ServerResponse | undefined): (bytes: number) => void;
 }
 
-export function createUnreadAnswers(): UnreadAnswers {
+/** @param mostLarge answers of many megabytes of one caller that may be under way or unread */
+export function createUnreadAnswers(mostLarge: number): UnreadAnswers {
   const of = new Map<string, { bytes: number; large: number }>();
   const add = (principal: string, bytes: number, large: number) => {
     const held = of.get(principal) ?? { bytes: 0, large: 0 };
@@ -33,7 +32,7 @@ export function createUnreadAnswers(): UnreadAnswers {
   return {
     begin(principal, large, outgoing) {
       const held = of.get(principal);
-      if (held !== undefined && (held.bytes >= MOST_BYTES || (large && held.large >= MOST_LARGE))) throw tooMany();
+      if (held !== undefined && (held.bytes >= MOST_BYTES || (large && held.large >= mostLarge))) throw tooMany();
       // One for another part of this program.
       if (outgoing === undefined) return () => undefined;
       if (large) {
