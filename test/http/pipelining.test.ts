@@ -8,8 +8,10 @@ import { connect, type Socket } from 'node:net';
 import { Hono } from 'hono';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
+import { createRouter } from '../../src/surfaces/http/router.js';
 import type { HttpListener } from '../../src/surfaces/http/server.js';
 import { serveLocally } from '../support/local-server.js';
+import { silent } from '../support/surfaces.js';
 
 const MANY = 5_000;
 
@@ -43,7 +45,15 @@ beforeAll(async () => {
     const said = await c.req.text();
     return new Response(`<${c.req.param('name')}${said}>`);
   });
-  listener = await serveLocally(app, UNREAD_MS);
+  const routed = createRouter({
+    config: { host: '127.0.0.1', base_url: null, trust_proxy: false },
+    log: silent,
+    newRequestId: () => 'made',
+    ready: async () => ({ ok: true, reasons: [] }),
+    metrics: { token: null, request: () => undefined, text: async () => '' },
+    mounts: [{ at: '/', app }],
+  });
+  listener = await serveLocally(routed, UNREAD_MS);
 });
 
 beforeEach(() => {

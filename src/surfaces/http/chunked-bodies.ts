@@ -3,9 +3,12 @@
  * object, and may hold a single byte. What strangers may have read here has an end, for each network and for all.
  */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../runtime/errors.js';
 
+/** The largest body. */
+export const MAX_BODY = 1024 * 1024;
 /** Bytes of bodies that are kept before their logins have been checked: of all, and of one network. */
 const MOST_OF_ALL = 16 * 1024 * 1024;
 const MOST_OF_NETWORK = 2 * 1024 * 1024;
@@ -21,6 +24,61 @@ export interface ChunkedBody {
 
 /** @param mostBeforeLogin the limit of a route that reads the body before any login; others read it after theirs */
 export type OpenBody = (source: Readable, network: string, mostBeforeLogin: () => number | undefined) => ChunkedBody;
+
+/** What has arrived of a body that nobody has opened yet. */
+interface FirstPart {
+  isWhole: boolean;
+  /** What comes from now on is for others. `isLong`: it is longer than any body may be, and not kept. */
+  take(): { bytes: Buffer; isLong: boolean };
+}
+
+const FIRST_PARTS = new WeakMap<Readable, FirstPart>();
+
+/**
+ * Joins what arrives of a body until it is opened, up to so many bytes. To be called as its request arrives: Node hands on
+ * 10,000 chunks of one byte that came in one packet before anybody else has a turn, each as an object.
+ */
+export function joinFirstPart(request: IncomingMessage, response: ServerResponse, max: number): void {
+  let bytes: Buffer = Buffer.alloc(0);
+  let size = 0;
+  const join = (piece: Uint8Array) => {
+    const needed = size + piece.length;
+    if (needed <= max) {
+      bytes = withRoom(bytes, size, needed, max);
+      bytes.set(piece, size);
+    }
+    size = needed;
+  };
+  const take = () => {
+    request.off('data', join);
+    FIRST_PARTS.delete(request);
+    const joined = bytes.subarray(0, size);
+    bytes = Buffer.alloc(0);
+    return { bytes: joined, isLong: size > max };
+  };
+  const part: FirstPart = { isWhole: false, take };
+  FIRST_PARTS.set(request, part);
+  request.on('data', join);
+  request.once('end', () => {
+    part.isWhole = true;
+  });
+  // Of one that is answered without its body, nothing more is kept.
+  response.once('close', () => FIRST_PARTS.has(request) && dropBody(request));
+}
+
+/** Drops a body that nobody reads, as it arrives. */
+export function dropBody(request: Readable): void {
+  FIRST_PARTS.get(request)?.take();
+  request.resume();
+}
+
+/** A buffer for so many bytes with what is in it: this one, or one twice as large. */
+function withRoom(buffer: Buffer, size: number, needed: number, most: number): Buffer {
+  if (needed <= buffer.length) return buffer;
+  const larger = Buffer.alloc(Math.min(most, Math.max(needed, buffer.length * 2, FIRST_ROOM)));
+  buffer.copy(larger, 0, 0, size);
+  return larger;
+}
 
 /** @param max largest body in bytes */
 export function createChunkedBodies(max: number): OpenBody {
@@ -41,12 +99,10 @@ export function createChunkedBodies(max: number): OpenBody {
       const needed = size + piece.length;
       if (needed > most) return bodyTooLarge(most);
       if (needed > kept.length) {
-        const length = Math.min(max, Math.max(needed, kept.length * 2, FIRST_ROOM));
-        const more = length - kept.length;
+        const larger = withRoom(kept, size, needed, max);
+        const more = larger.length - kept.length;
         if (!isKnown && !room.take(network, more)) return tooManyBodies();
         if (!isKnown) counted += more;
-        const larger = Buffer.alloc(length);
-        kept.copy(larger, 0, 0, size);
         kept = larger;
       }
       kept.set(piece, size);
@@ -58,26 +114,39 @@ export function createChunkedBodies(max: number): OpenBody {
       kept = Buffer.alloc(0);
       uncount();
     };
+    const first = FIRST_PARTS.get(source);
+    const arrived = first?.take() ?? { bytes: Buffer.alloc(0), isLong: false };
+    const refuse = (error: ServiceError): ServiceError => {
+      refusal = error;
+      drop();
+      return error;
+    };
     const whole = new Promise<Uint8Array>((resolve, reject) => {
+      const closed = () => reject(new Error('The connection was closed before the body had ended.'));
       // What comes after the end is read and dropped, until the server closes the connection.
-      source.on('data', (piece: Uint8Array) => {
-        if (isOver) return;
-        refusal = keep(piece);
-        if (refusal === undefined) return;
-        drop();
-        reject(refusal);
-      });
-      source.once('end', () => resolve(kept.subarray(0, size)));
+      const take = (piece: Uint8Array) => {
+        const wrong = isOver ? undefined : keep(piece);
+        if (wrong !== undefined) reject(refuse(wrong));
+      };
+      if (arrived.isLong) reject(refuse(bodyTooLarge(max)));
+      else take(arrived.bytes);
+      const end = () => resolve(kept.subarray(0, size));
+      if (first?.isWhole) return end();
+      if (source.destroyed) return closed();
+      source.on('data', take);
+      source.once('end', end);
       source.once('error', reject);
-      source.once('close', () => reject(new Error('The connection was closed before the body had ended.')));
+      source.once('close', closed);
     });
     // Of a route that does not ask for it.
     whole.catch(() => undefined);
     const stream = new ReadableStream<Uint8Array>(
       {
         async pull(to) {
-          isKnown = mostBeforeLogin() === undefined;
+          const most = mostBeforeLogin();
+          isKnown = most === undefined;
           if (isKnown) uncount();
+          if (most !== undefined && size > most) throw refuse(bodyTooLarge(most));
           const bytes = await whole;
           if (bytes.length > 0) to.enqueue(bytes);
           to.close();

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { Hono, MiddlewareHandler } from 'hono';
 import { errorBody, isOurFault, ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
-import { bodyTooLarge, createChunkedBodies } from './chunked-bodies.js';
+import { bodyTooLarge, createChunkedBodies, dropBody, MAX_BODY } from './chunked-bodies.js';
 import { createCors } from './cors.js';
 import { createGate, type GateRules } from './gate.js';
 import { networkOf } from './networks.js';
@@ -46,8 +46,6 @@ export interface PipelineRules {
   /** Envelopes of the ways in that have their own. */
   envelopes: readonly Envelope[];
 }
-
-const MAX_BODY = 1024 * 1024;
 
 /** Installs the middleware. Call it first: only routes that are added later pass through it. */
 export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open, envelopes }: PipelineRules): void {
@@ -169,7 +167,7 @@ function bodyLimits(max: number, refused: (error: ServiceError, path: string) =>
     const { method, headers, url } = raw;
     const isChunked = headers.get('transfer-encoding') !== null;
     if (BODILESS.has(method)) {
-      if (isChunked) incoming?.resume();
+      if (isChunked && incoming !== undefined) dropBody(incoming);
       return next();
     }
     if (!isChunked) {

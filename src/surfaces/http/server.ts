@@ -5,6 +5,7 @@ import { createServer as createTrial, type Socket } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { inTurns } from '../../runtime/turns.js';
+import { joinFirstPart, MAX_BODY } from './chunked-bodies.js';
 import type { HttpEnv } from './request-info.js';
 
 export interface HttpListener {
@@ -91,6 +92,7 @@ function oneByOne(server: Server, start: RequestListener): void {
   };
   server.on('request', (request, response) => {
     const { socket } = request;
+    if (request.headers['transfer-encoding'] !== undefined) joinFirstPart(request, response, MAX_BODY);
     const queue = waiting.get(socket);
     if (queue !== undefined) {
       queue.push([request, response]);
