@@ -21,6 +21,7 @@ import { siteName } from './site.js';
 import { tagColorInput, tagNameInput } from './tag.js';
 import { cleanLine } from './text.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 const IGNORABLE = ['core', 'plugin', 'theme'] as const;
 
@@ -63,10 +64,12 @@ const site = once(() => ({
   http_pass: z.string().max(1024).nullable(),
   ssl_verify: z.boolean(),
   ssl_version: z.union([z.literal(0), z.literal(6), z.literal(7)]),
-  tags: z.array(tagNameInput()).max(1000),
+  tags: bounded(z.array(tagNameInput()).max(1000)),
 }));
 
-const emailList = once(() => z.array(email(SITE_EMAILS.length, 'must be an e-mail address')).max(SITE_EMAILS.most));
+const emailList = once(() =>
+  bounded(z.array(email(SITE_EMAILS.length, 'must be an e-mail address')).max(SITE_EMAILS.most)),
+);
 
 /** What is stored of a site as it is in the file. */
 export const fleetDetails = once(() => ({

@@ -159,10 +159,12 @@ function isNew(way: string, schema: z.AnyZodObject, name: string): boolean {
   return SOAK || !known;
 }
 
-function isList(schema: z.AnyZodObject, name: string): boolean {
+function propertyOf(schema: z.AnyZodObject, name: string): { type?: unknown } | undefined {
   const { properties = {} } = schemaOf(schema) as { properties?: Record<string, { type?: unknown }> };
-  return properties[name]?.type === 'array';
+  return properties[name];
 }
+
+const isList = (schema: z.AnyZodObject, name: string) => propertyOf(schema, name)?.type === 'array';
 
 const META =
   '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}';
@@ -223,6 +225,11 @@ describe('every REST row', () => {
           const body = objectWith(row.params(), name, json);
           await judge(`${row.key} ${name}: ${shape}`, post(`/v2${pathOf(row)}`, body, headers(), row.on[0]));
         }
+      }
+      for (const name of names.filter((one) => propertyOf(row.params(), one)?.type === 'object')) {
+        if (!isNew('dotted', row.params(), name)) continue;
+        const body = `{${Array.from({ length: 9_990 }, (_, i) => `"${name}.${i}":1`).join()}}`;
+        await judge(`${row.key} ${name}: dotted names`, post(`/v2${pathOf(row)}`, body, headers(), row.on[0]));
       }
       for (const [shape, make] of SOAK ? Object.entries(FORMS) : [inTurn(Object.entries(FORMS))]) {
         if (shape === undefined || make === undefined) continue;

@@ -12,18 +12,21 @@ type Fields = Readonly<Record<string, unknown>>;
  * objects. Other dotted names stay and are refused as unknown. Throws `rest_invalid_param` for a member sent both ways.
  */
 export function nested(schema: z.AnyZodObject, fields: Fields): Fields {
-  const dotted = Object.keys(fields).filter((name) => isMember(schema, name));
-  if (dotted.length === 0) return fields;
-  const kept = Object.entries(fields).filter(([name]) => !dotted.includes(name));
-  const out = Object.fromEntries(kept);
+  const dotted = new Set(Object.keys(fields).filter((name) => isMember(schema, name)));
+  if (dotted.size === 0) return fields;
+  const out = new Map(Object.entries(fields).filter(([name]) => !dotted.has(name)));
+  const objects = new Map<string, Map<string, unknown>>();
   for (const name of dotted) {
     const [head, member] = split(name);
-    const own = out[head] ?? {};
+    const own = out.get(head) ?? {};
     if (!isObject(own)) throw invalidParam(name, `cannot be sent beside ${head}, which is not an object`);
-    if (Object.hasOwn(own, member)) throw invalidParam(name, `is given more than once: in ${head}, too`);
-    out[head] = Object.fromEntries([...Object.entries(own), [member, fields[name]]]);
+    const members = objects.get(head) ?? new Map(Object.entries(own));
+    objects.set(head, members);
+    if (members.has(member)) throw invalidParam(name, `is given more than once: in ${head}, too`);
+    members.set(member, fields[name]);
   }
-  return out;
+  for (const [head, members] of objects) out.set(head, Object.fromEntries(members));
+  return Object.fromEntries(out);
 }
 
 function isMember(schema: z.AnyZodObject, name: string): boolean {

@@ -2,6 +2,7 @@
 
 import { COST_TRACKER, editShape, valuesShape } from '../../../../schemas/settings.js';
 import { z } from '../../../../schemas/zod.js';
+import { bounded } from '../../../../schemas/zod-internals.js';
 import type { Ctx } from '../../../domain/context.js';
 import {
   addPaymentMethod,
@@ -53,8 +54,8 @@ const sentLists = once(() => {
   const most = 1_000;
   return {
     ...others,
-    product_categories: product_categories.max(most),
-    payment_method_list: payment_method_list.max(most),
+    product_categories: bounded(product_categories.max(most)),
+    payment_method_list: bounded(payment_method_list.max(most)),
   };
 });
 const costSettingsShape = once(() => ({
