@@ -468,6 +468,21 @@ describe('a change with the cookie', () => {
     expect((await send('/v2/tags/add', 'POST', { ...foreign, Origin: URL_ }, { name: 'x' })).status).toBe(200);
   });
 
+  it('reaches no site for a page of another origin, to which browsers add the cookie', async () => {
+    const { cookie } = await login(await newUser());
+    const calls = () => app.fleet.stats().requests;
+    const before = calls();
+    for (const site of ['same-site', 'cross-site'])
+      for (const path of ['/v2/comments/1', '/v2/sites/1/guard', '/v2/backups/x/archive']) {
+        const reply = await ask(`GET ${path}`, { headers: { Cookie: cookie, 'Sec-Fetch-Site': site } });
+        expect([site, path, reply.status]).toEqual([site, path, 403]);
+      }
+    expect(calls()).toBe(before);
+    const own = await ask('GET /v2/comments/1', { headers: { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' } });
+    expect(own.status).toBe(200);
+    expect(calls()).toBeGreaterThan(before);
+  });
+
   it('needs the right, as with a key', async () => {
     const reader = await login(await newUser(['read']));
     expect((await ask('GET /v2/sites', as(reader))).status).toBe(200);

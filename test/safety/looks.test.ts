@@ -360,7 +360,16 @@ describe('hosts that were not there', () => {
   it('behind a link alone undo nothing: WordPress does not mark all that visitors leave', async () => {
     const link = '<a href="https://evil.example/" rel="external">me</a>';
     const linked = texts((page) => page.replace('</main>', `${link}</main>`), front);
-    expectKept(await updated(linked, undefined, { on_suspect: 'roll_back' }), /links of hosts.* evil\.example/);
+    expectKept(
+      await updated(linked, undefined, { on_suspect: 'roll_back' }),
+      /links or frames of hosts.* evil\.example/,
+    );
+  });
+
+  it('of frames alone undo nothing: some plugins make one of each video that a comment names', async () => {
+    const frame = '<iframe src="https://video.example/embed/x"></iframe>';
+    const framed = texts((page) => page.replace('</main>', `${frame}</main>`), front);
+    expectKept(await updated(framed, undefined, { on_suspect: 'roll_back' }), /frames of hosts.* video\.example/);
   });
 
   it('of scripts are undone where that is asked for', async () => {

@@ -95,7 +95,7 @@ it('a visitor who calls himself an attribute changes nothing of what a tag leads
   expect(plain.markup).toMatchObject({
     canonical: 'https://example.com/a/',
     hosts: ['maps.example', 'partner.example'],
-    linked: ['partner.example'],
+    linked: ['maps.example', 'partner.example'],
     comments: ['7'],
   });
 });

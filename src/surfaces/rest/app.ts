@@ -18,6 +18,7 @@ import { readOnlyError } from '../../runtime/permission.js';
 import type { Auth } from '../auth/auth.js';
 import type { Session, Sessions } from '../auth/sessions.js';
 import { keptText } from '../http/compression.js';
+import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
@@ -80,6 +81,8 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const actor = await admit(c, parts, found, query, headers);
     spend(limit, actor, headers);
     const { route, path } = known(c, found);
+    // Browsers add the cookie to what other pages of the same host, or of a sibling of it, ask for.
+    if (actor.session === true && c.env.info.foreign && route.engine) throw foreignPage();
     for (const right of route.rights) requireRight(actor, right, parts.config.read_only && route.change !== null);
     if (route.module !== undefined) requireModule(parts, route.module);
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());

@@ -478,7 +478,7 @@ function suspicions(
   const linked = hosts.filter((host) => three.linked.includes(host));
   const loaded = hosts.filter((host) => !linked.includes(host));
   if (loaded.length > 0) suspect(`has scripts or styles ${unseen(loaded)}`);
-  if (linked.length > 0) suspect(`has links ${unseen(linked)}`, true);
+  if (linked.length > 0) suspect(`has links or frames ${unseen(linked)}`, true);
   return found;
 }
 

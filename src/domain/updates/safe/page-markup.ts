@@ -82,7 +82,8 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
       const host = absolute(attributes, siteUrl)?.hostname ?? '';
       if (host === '' || bareHost(host) === own) continue;
       hosts.add(host);
-      if (name !== 'a') loaded.add(host);
+      // Some plugins make a frame of each video that a visitor names.
+      if (name !== 'a' && name !== 'iframe') loaded.add(host);
     }
   }
   const all = [...hosts].sort();
