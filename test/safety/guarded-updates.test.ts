@@ -3,7 +3,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timetable } from '../../src/app/schedule/timetable.js';
 import type { Breakage } from '../../src/demo/faults.js';
-import type { DemoSite } from '../../src/demo/fleet.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { fleetAttention } from '../../src/domain/fleet/attention.js';
@@ -12,8 +11,8 @@ import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.
 import { safeUpdateHistory } from '../../src/domain/updates/safe/update-history.js';
 import { ALONE } from '../../src/runtime/cluster/members.js';
 import { shortOrLong } from '../robustness/soak.js';
-import { ADMIN, type Answer } from '../support/harness.js';
-import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
+import { ADMIN } from '../support/harness.js';
+import { cutOff, ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
 beforeEach(async () => {
@@ -999,19 +998,6 @@ it('an update is not undone because the network of this machine is down', async 
   expect(await app.cell('SELECT outcome FROM safe_change')).toBe('kept');
   await expectSettled();
 });
-
-/** Lets the time of a call run out when it looks at its site after the update for the first time. */
-async function cutOff(slow: SafetyApp, site: DemoSite, call: Promise<Answer>): Promise<Answer> {
-  const stop = slow.clock.flow();
-  site.faults.latencyMs = (name) => {
-    if (name === 'upgradeplugintheme') stop();
-    return 0;
-  };
-  await expect.poll(() => slow.cell('SELECT step FROM safe_change'), { interval: 5 }).toBe('probe');
-  site.faults.latencyMs = undefined;
-  slow.clock.move(slow.service.config.direct_call_ms);
-  return call;
-}
 
 it('a direct call whose time is up goes on as a job, which first puts the site right', async () => {
   const slow = await safetyApp({ sites: 1, jobs: true, config: { job_delay_ms: 0 } });

@@ -3,6 +3,7 @@
  * it.
  */
 
+import { expect } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { putGuard } from '../../src/demo/guard/state.js';
 import type { PluginState } from '../../src/demo/state.js';
@@ -53,4 +54,23 @@ export function ordinary(site: DemoSite): PluginState[] {
 export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>): Promise<T> {
   const stop = app.clock.flow();
   return work.finally(stop);
+}
+
+/**
+ * Lets the time of a call run out when it looks at its site after the update for the first time.
+ * @param harm what the update does besides
+ */
+export async function cutOff<T>(slow: SafetyApp, site: DemoSite, call: Promise<T>, harm = () => {}): Promise<T> {
+  const stop = slow.clock.flow();
+  site.faults.latencyMs = (name) => {
+    if (name === 'upgradeplugintheme') {
+      stop();
+      harm();
+    }
+    return 0;
+  };
+  await expect.poll(() => slow.cell('SELECT step FROM safe_change'), { interval: 5 }).toBe('probe');
+  site.faults.latencyMs = undefined;
+  slow.clock.move(slow.service.config.direct_call_ms);
+  return call;
 }

@@ -13,11 +13,11 @@ import { applyOffers } from './apply.js';
 import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { BegunUpdates, UpdateParams } from './params.js';
-import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
+import { type ApplyResult, failed, isHarm, UPDATE_TYPES } from './results.js';
 import { isItsTurn, type plannedOffers } from './rollouts/turn.js';
 import { onlyFailed } from './runs/failed-items.js';
 import { recorded } from './runs/record.js';
-import { finishedRun } from './safe/finished-run.js';
+import { finishedRun, leftToTry } from './safe/finished-run.js';
 import { updateSafely } from './safe/safe-update-site.js';
 import { finishBeforeResume } from './safe/unfinished.js';
 import { isCancelled } from './send.js';
@@ -28,7 +28,9 @@ async function offersOf(ctx: Ctx, target: LoadedSite, params: UpdateParams): Ret
   const { id } = target.site;
   const offers = await ctx.store.updates.ofSite(id, params.types, params.even_ignored === true);
   const wanted = offers.filter((offer) => isNamed(offer, params));
-  return onlyShown(target, params, await onlyFailed(ctx, params, wanted, id));
+  const shown = onlyShown(target, params, await onlyFailed(ctx, params, wanted, id));
+  const left = leftToTry(target, params, shown.offers);
+  return { offers: left.offers, refused: [...left.refused, ...shown.refused] };
 }
 
 /**
@@ -67,11 +69,11 @@ export const updateHandler = recorded<UpdateParams, ApplyResult>({
     // A site that an update has broken must be repaired before it can be synced.
     await finishBeforeResume(ctx, target);
     requireContactable(target);
-    const finished = work === null && rollout === undefined ? null : await finishedRun(ctx, target);
+    const finished = await finishedRun(ctx, target);
     const seen = finished === null && asked.length > 0 ? await finishInterrupted(ctx, target, asked) : null;
     if (seen?.silent === true) return seen;
     const before = finished ?? seen;
-    const rest = await this.run(ctx, target, params).catch((error: unknown) => {
+    const rest = await this.run(ctx, target, { ...params, past: before?.errors ?? [] }).catch((error: unknown) => {
       // Results of the previous run are still reported.
       if (before === null || before.updated.length + before.errors.length === 0 || isCancelled(error)) throw error;
       const { code, message } = siteCallError(error, target.site.id, 'svc_update_failed');
@@ -90,25 +92,24 @@ function isTold(told: Earlier['items'], type: string | undefined, slug: string):
 }
 
 /**
- * The results of an interrupted run and of the rest. What the call has reported is not repeated, and the rollback of a
- * version is reported instead of its quarantine.
+ * The results of an interrupted run and of the rest. What the call has reported is not repeated, and the harm of a version is
+ * reported instead of why it is not tried since.
  * @param told what the call itself had reported
  */
 function joined(before: ApplyResult, rest: ApplyResult, told: Earlier['items']): ApplyResult {
   const updated = before.updated.filter(({ type, slug }) => !isTold(told, type, slug));
   const errors = before.errors.filter(({ type, slug }) => !isTold(told, type, slug));
-  const rolledBack = new Set([
-    ...errors.flatMap(({ type, slug, code }) => (code === 'svc_update_rolled_back' ? [`${type} ${slug}`] : [])),
-    ...told.flatMap(({ facts }) => (facts.code === 'svc_update_rolled_back' ? [`${facts.type} ${facts.slug}`] : [])),
-  ]);
-  const isHeldSince = ({ type, slug, code }: ApplyError) =>
-    code === 'svc_version_quarantined' && rolledBack.has(`${type} ${slug}`);
+  const harmful = new Set(
+    [...errors, ...told.map(({ facts }) => facts)].flatMap(({ type, slug, code }) =>
+      isHarm(String(code)) ? [`${type} ${slug}`] : [],
+    ),
+  );
   const { look = before.look } = rest;
   return {
     ...rest,
     ...(look && { look }),
     updated: [...updated, ...rest.updated],
-    errors: [...errors, ...rest.errors.filter((error) => !isHeldSince(error))],
+    errors: [...errors, ...rest.errors.filter(({ type, slug }) => !harmful.has(`${type} ${slug}`))],
     suspects: [...(before.suspects ?? []), ...(rest.suspects ?? [])],
   };
 }

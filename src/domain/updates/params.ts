@@ -3,6 +3,7 @@
 import type { Protection } from '../../store/safety/changes.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { OfferLimits } from '../extensions/offer-filters.js';
+import type { ApplyError } from './results.js';
 
 /** What becomes of an update whose effect is doubtful. */
 export type SuspectPolicy = 'keep' | 'roll_back';
@@ -32,6 +33,8 @@ export interface UpdateParams {
   rollout?: string;
   /** Settings of a call of `safe-update-site` that this job continues, or of a rollout. */
   safe?: SafeUpdateSettings;
+  /** The errors of this run so far, where it goes on after an interruption; never stored. */
+  past?: readonly Pick<ApplyError, 'type' | 'slug' | 'code'>[];
 }
 
 /** What an interrupted run leaves for the job that continues it. */

@@ -84,6 +84,11 @@ export const UNSEEN = ['svc_site_offline', 'svc_still_running'] as const satisfi
 /** The code of an update after which the site is down. */
 export const BROKE = 'svc_update_broke_site' satisfies ErrorCode;
 
+/** Whether an update was seen to harm its site: the run that tried it does not try it again. */
+export function isHarm(code: string): boolean {
+  return code === BROKE || code === 'svc_update_rolled_back';
+}
+
 /** The error that says most about a whole call: an update that broke the site, as the others follow from it. */
 export function mainError<E extends { code: string }>(errors: readonly E[]): E | undefined {
   return errors.find(({ code }) => code === BROKE) ?? errors[0];

@@ -1,9 +1,12 @@
-/** Tells how the items of an interrupted guarded run ended, once a later run has finished it. */
+/** Tells how the items of an interrupted guarded run ended, once a later run has finished it, and what it leaves to be tried. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
+import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
+import type { UpdateParams } from '../params.js';
+import { refusal } from '../plan.js';
 import {
   type Applied,
   type ApplyError,
@@ -11,10 +14,11 @@ import {
   applied,
   BROKE,
   failed,
+  isHarm,
   type Suspect,
   UPDATE_TYPES,
 } from '../results.js';
-import type { Evidence } from './run-state.js';
+import { type Evidence, UNTRIED_ON_BROKEN } from './run-state.js';
 
 /**
  * Null if the run had begun no item on the site. Items that are still offered, because they were not sent or were rolled back
@@ -28,6 +32,23 @@ export async function finishedRun(ctx: Ctx, target: LoadedSite): Promise<ApplyRe
     errors: rows.flatMap((row) => errorOf(target, row) ?? []),
     suspects: rows.flatMap((row) => suspectOf(target, row) ?? []),
   };
+}
+
+/**
+ * What a run still tries of these updates. A second pass takes the site as the first one left it for its baseline: what harmed
+ * it would pass there. Nothing is tried on a site that was left unhealthy.
+ */
+export function leftToTry(
+  target: LoadedSite,
+  { past = [] }: UpdateParams,
+  offers: readonly FleetOffer[],
+): { offers: FleetOffer[]; refused: ApplyError[] } {
+  const harmful = past.filter(({ code }) => isHarm(code));
+  const left = offers.filter(
+    ({ type, slug }) => !harmful.some((one) => one.type === UPDATE_TYPES[type] && one.slug === slug),
+  );
+  if (!harmful.some(({ code }) => code === BROKE)) return { offers: left, refused: [] };
+  return { offers: [], refused: left.map((offer) => refusal(target, offer, 'svc_site_unhealthy', UNTRIED_ON_BROKEN)) };
 }
 
 function appliedAs(target: LoadedSite, row: ChangeRow): Applied {

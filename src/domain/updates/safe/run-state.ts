@@ -67,6 +67,9 @@ export const UNTRIED = {
   outside: [],
 } as const satisfies Partial<SafeItem>;
 
+/** Why the rest of a run is left. */
+export const UNTRIED_ON_BROKEN = 'It was not tried: the site is unhealthy after the previous update.';
+
 export interface SafeRun {
   id: string;
   ctx: Ctx;

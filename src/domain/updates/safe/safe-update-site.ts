@@ -31,6 +31,7 @@ import { runMember, updateOn } from '../runs/call.js';
 import { onlyFailed } from '../runs/failed-items.js';
 import { recorded, recordPlan } from '../runs/record.js';
 import { isNamed, onlyShown } from '../shown-offers.js';
+import { leftToTry } from './finished-run.js';
 import { isBelow } from './looked-pages.js';
 import { runSafely } from './update-items.js';
 
@@ -202,14 +203,19 @@ async function offersOf(
   params: SafeUpdateParams,
 ): Promise<{ offers: FleetOffer[]; refused: ApplyError[] }> {
   const { types, specific_items: named, rollout } = params;
-  if (rollout !== undefined) return plannedOffers(ctx, target, rollout);
+  if (rollout !== undefined) {
+    const planned = await plannedOffers(ctx, target, rollout);
+    const left = leftToTry(target, params, planned.offers);
+    return { offers: left.offers, refused: [...planned.refused, ...left.refused] };
+  }
   const wanted = (await ctx.store.updates.ofSites([target.site.id], types)).filter((offer) => isNamed(offer, params));
   const offers = await onlyFailed(ctx, params, wanted, target.site.id);
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
   const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
   const unknown = missing.map((slug) => refusal(target, { type: 1, slug }, 'svc_no_updates', nothing));
   const { offers: shown, refused } = onlyShown(target, params, offers);
-  return { offers: shown, refused: [...refused, ...unknown] };
+  const left = leftToTry(target, params, shown);
+  return { offers: left.offers, refused: [...left.refused, ...refused, ...unknown] };
 }
 
 function noticesOf(planned: readonly { protection: Protection }[], network: boolean): string[] {

@@ -36,7 +36,7 @@ import { lookBefore, seenIn } from './look-at-pages.js';
 import { isInside, plainPages } from './looked-pages.js';
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
 import { checkBefore, checkMore, loadAdmin } from './probe.js';
-import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './run-state.js';
+import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED, UNTRIED_ON_BROKEN } from './run-state.js';
 import { isCovered, openSandbox, type Sandbox, unseenIn, workingOf } from './sandbox.js';
 import { findShop, pagesOfShop, shopBefore } from './shop.js';
 import { disarm, keepOldVersion } from './snapshot.js';
@@ -152,9 +152,8 @@ async function runRound(run: SafeRun, steps: readonly Step[]): Promise<Finished>
     if (part === null) continue;
     result = joined(result, part);
     if (part.healthy) continue;
-    const message = 'It was not tried: the site is unhealthy after the previous update.';
     for (const { offer } of steps.slice(index + 1))
-      result.errors.push(refusal(run.target, offer, 'svc_site_unhealthy', message));
+      result.errors.push(refusal(run.target, offer, 'svc_site_unhealthy', UNTRIED_ON_BROKEN));
     break;
   }
   run.ctx.progress({ done: steps.length, total: steps.length, message: run.target.site.url });
