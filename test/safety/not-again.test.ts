@@ -194,3 +194,26 @@ it('what was rolled back without fault is tried again by the job that goes on', 
     ].sort(),
   );
 });
+
+it('a new call on a site that an interrupted one has left unhealthy says so, and installs nothing', async () => {
+  app = await safetyApp({ sites: 1 });
+  site = app.site(0);
+  const plugin = app.offer(site);
+  const before = plugin.version;
+  await app.call('sync-sites', { site_ids_or_domains: [1] });
+  const given = new AbortController();
+  site.faults.latencyMs = (name) => {
+    if (name === 'upgradeplugintheme') {
+      takePosts();
+      given.abort();
+    }
+    return 0;
+  };
+  const update = (signal?: AbortSignal) =>
+    app.running(app.call('update-site-plugins', { site_id_or_domain: 1 }, signal && { signal }));
+  await expect(update(given.signal)).rejects.toThrow();
+  site.faults.latencyMs = undefined;
+  expect(await app.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(1);
+  await expect(update()).rejects.toMatchObject({ code: 'svc_site_unhealthy' });
+  expect([plugin.version, sent().length]).toEqual([before, 1]);
+});

@@ -8,7 +8,7 @@ import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadSite } from '../../sites/load.js';
 import { emitUpdated } from '../finish.js';
-import { UPDATE_TYPES } from '../results.js';
+import { type ApplyError, UPDATE_TYPES } from '../results.js';
 import { finishAbandonedRuns } from '../runs/abandoned.js';
 import { NO_BASELINE } from './compare-health.js';
 import { openGuard } from './find-guard.js';
@@ -29,19 +29,23 @@ const STALE_MS = ARMED_SECONDS * 1_000;
 /** Steps before the update was sent: nothing was changed. */
 const UNSENT: readonly string[] = ['snapshot', 'arm'];
 
-/** Finishes every open item of a site. The caller holds the lock of the site. */
-export async function finishOpen(ctx: Ctx, target: LoadedSite, guard: SiteGuard | null): Promise<number> {
+/**
+ * Finishes every open item of a site. The caller holds the lock of the site.
+ * @returns how many there were, and the errors of those that failed
+ */
+export async function finishOpen(
+  ctx: Ctx,
+  target: LoadedSite,
+  guard: SiteGuard | null,
+): Promise<{ items: number; errors: ApplyError[] }> {
   const rows = await ctx.store.safeChanges.open(target.site.id);
-  for (const runId of new Set(rows.map(({ run_id }) => run_id)))
-    await finishRun(
-      ctx,
-      target,
-      guard,
-      runId,
-      rows.filter(({ run_id }) => run_id === runId),
-    );
+  const errors: ApplyError[] = [];
+  for (const runId of new Set(rows.map(({ run_id }) => run_id))) {
+    const ofRun = rows.filter(({ run_id }) => run_id === runId);
+    errors.push(...(await finishRun(ctx, target, guard, runId, ofRun)));
+  }
   if (rows.length > 0) await ctx.store.safeChanges.forgetRuns();
-  return rows.length;
+  return { items: rows.length, errors };
 }
 
 async function finishRun(
@@ -50,7 +54,7 @@ async function finishRun(
   guard: SiteGuard | null,
   id: string,
   rows: readonly ChangeRow[],
-): Promise<void> {
+): Promise<ApplyError[]> {
   const facts = await ctx.store.safeChanges.runFacts(id, target.site.id);
   if (facts === null) throw new Error(`The facts of run ${id} are missing.`);
   const stored = JSON.parse(facts) as RunFacts;
@@ -79,6 +83,7 @@ async function finishRun(
     { site_id: target.site.id, run: id, items: rows.length, rolled_back: errors.length },
     'an interrupted safe update was finished',
   );
+  return errors;
 }
 
 /** What a person has installed since is not rolled back, whatever the site looks like. */
@@ -115,7 +120,7 @@ async function finishLocked(ctx: Ctx, target: LoadedSite, held: AbortSignal): Pr
     if (!givenUp || !(error instanceof ServiceError)) throw error;
     return null;
   });
-  return finishOpen(own, target, open?.guard ?? null);
+  return (await finishOpen(own, target, open?.guard ?? null)).items;
 }
 
 /**

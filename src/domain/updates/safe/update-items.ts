@@ -14,7 +14,7 @@ import { emitStarted, stopped } from '../install.js';
 import type { SuspectPolicy } from '../params.js';
 import { refusal, type Step } from '../plan.js';
 import { readBack, UNREAD } from '../read-back.js';
-import { type ApplyError, type ApplyResult, isUnseen, type Suspect } from '../results.js';
+import { type ApplyError, type ApplyResult, BROKE, isUnseen, type Suspect } from '../results.js';
 import { send } from '../send.js';
 import { problemsOf } from './compare-health.js';
 import { forgetGone, pagesOfSite } from './find-pages.js';
@@ -71,7 +71,11 @@ export async function runSafely(
   { on_suspect, paths }: SafeSettings,
   guard: SafeRun['guard'],
 ): Promise<SafeResult> {
-  const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
+  const earlier = await finishOpen(ctx, target, guard);
+  // How the site is now would pass for how it was before.
+  const broke = earlier.errors.flatMap(({ code, message }) => (code === BROKE ? message : []));
+  if (broke.length > 0) throw unhealthy(target, broke);
+  const wanted = earlier.items > 0 ? await stillOffered(ctx, target, steps) : steps;
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],
   );
