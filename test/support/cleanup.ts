@@ -67,13 +67,20 @@ export async function killProcess(child: ChildProcess): Promise<void> {
   await endProcess(child, 'SIGKILL');
 }
 
+/** Ports of each process of a run, so that none gets one that another was given and does not use yet. */
+const PORTS = 1_375;
+const PROCESSES = 16;
+const given = new Set<number>();
+
 /**
  * A free port on loopback, below those that systems give to programs that ask for any: no other can be given it before
  * it is used.
  */
 export async function freePort(): Promise<number> {
+  const first = 10_000 + PORTS * (Number(process.env.VITEST_POOL_ID ?? 0) % PROCESSES);
   for (;;) {
-    const port = randomInt(10_000, 32_000);
+    const port = randomInt(first, first + PORTS);
+    if (given.has(port)) continue;
     const server = createServer().listen(port, '127.0.0.1');
     const free = await once(server, 'listening').then(
       () => true,
@@ -82,6 +89,7 @@ export async function freePort(): Promise<number> {
     if (!free) continue;
     server.close();
     await once(server, 'close');
+    given.add(port);
     return port;
   }
 }
