@@ -80,14 +80,24 @@ it('of reads of single sites, ten of one login run at a time', async () => {
 describe('answers that their caller does not read', () => {
   /** Asks over connections of which nothing is read until they are closed. */
   async function unreadApp() {
-    const app = await restApp({ sites: 1, fleet: { plugins: 400 } });
+    const app = await restApp({ sites: 2, fleet: { plugins: 400 } });
+    const mcp = await app.service.http();
     const open: ServerResponse[] = [];
     const ask = async (path: string, token: string) => {
       const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
       open.push(outgoing);
       return app.http.request(`http://127.0.0.1/v2${path}`, auth(token), { outgoing });
     };
-    return { app, open, ask };
+    /** The same over MCP. */
+    const call = async (body: object, token: string) => {
+      const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
+      open.push(outgoing);
+      const accept = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' };
+      const headers = { ...auth(token).headers, ...accept, 'mcp-protocol-version': '2026-07-28', ...of(body) };
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      return mcp.request('http://127.0.0.1/mcp', init, { outgoing });
+    };
+    return { app, open, ask, call };
   }
 
   it('of exports of the log, three of one login wait at a time', async () => {
@@ -99,6 +109,32 @@ describe('answers that their caller does not read', () => {
     expect((await ask('/actions/export', read_write)).status).toBe(200);
     open[0]?.emit('close');
     expect((await ask('/actions/export', read)).status).toBe(200);
+  });
+
+  it('of several calls over MCP at once, four of one login wait at a time', async () => {
+    const { app, open, call } = await unreadApp();
+    const { read, read_write } = app.tokens;
+    // Answered with an error, as they name no session.
+    for (let n = 0; n < 4; n++) expect((await call([ping, ping], read)).status).toBe(400);
+    expect((await call([ping, ping], read)).status).toBe(429);
+    expect((await call([ping, ping], read_write)).status).toBe(400);
+    open[0]?.emit('close');
+    expect((await call([ping, ping], read)).status).toBe(400);
+  });
+
+  it('have 32 MB of one login over MCP', async () => {
+    const { app, open, call } = await unreadApp();
+    const { read, read_write } = app.tokens;
+    for (const index of [0, 1]) await app.connect(index);
+    const list = tool(LIST, { per_page: 200 });
+    const bytes = (await (await call(list, read_write)).text()).length;
+    expect(bytes).toBeGreaterThan(65_536);
+    const fit = Math.ceil((32 * 1024 * 1024) / bytes);
+    for (let n = 0; n < fit; n++) expect((await call(list, read)).status).toBe(200);
+    expect((await call(list, read)).status).toBe(429);
+    expect((await call(list, read_write)).status).toBe(200);
+    for (const outgoing of open) outgoing.emit('close');
+    expect((await call(list, read)).status).toBe(200);
   });
 
   it('have 32 MB of one login', async () => {
@@ -117,4 +153,15 @@ describe('answers that their caller does not read', () => {
   });
 });
 
+const LIST = 'svc-list-updates-v1';
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+const tool = (name: string, args: object) => {
+  const meta = { protocolVersion: '2026-07-28', clientInfo: { name: 'x', version: '1' }, clientCapabilities: {} };
+  const _meta = Object.fromEntries(
+    Object.entries(meta).map(([key, value]) => [`io.modelcontextprotocol/${key}`, value]),
+  );
+  return { ...ping, method: 'tools/call', params: { name, arguments: args, _meta } };
+};
+const of = (body: object): Record<string, string> =>
+  'method' in body && body.method === 'tools/call' ? { 'mcp-method': 'tools/call', 'mcp-name': LIST } : {};
 const auth = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });

@@ -8,13 +8,14 @@ import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
-import type { Actor } from '../../runtime/actor.js';
+import { type Actor, credentialOf } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { readJson } from '../../runtime/json.js';
 import type { Auth } from '../auth/auth.js';
 import { compressedJson } from '../http/compression.js';
 import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
+import { createUnreadAnswers, type UnreadAnswers } from '../http/unread-answers.js';
 import { utf8 } from '../http/utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
@@ -61,8 +62,14 @@ const MAX_LISTENERS = 1000;
 /** Of one principal, so that others always find room. */
 const MAX_LISTENERS_OF_ONE = 100;
 
+/** Bodies of several calls of one login whose answers are under way or unread. */
+const MOST_BATCHES = 4;
+/** What an answer that comes as a stream counts for: how long it gets is not known before. */
+const STREAM_BYTES = 256 * 1024;
+
 interface PostParts {
   writeScope: string;
+  unread: UnreadAnswers;
   sessions: Sessions;
   modern: McpHttpHandler;
   lists: KeptLists;
@@ -98,7 +105,8 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   const streams = new EndlessStreams();
   const listening = { streams, admitted: (c: McpContext) => auth.either(c.env.info, 'mcp') };
   const lists = new KeptLists();
-  const postParts = { sessions, modern, lists, core, listening, writeScope: parts.metadata.write_scope };
+  const unread = createUnreadAnswers(MOST_BATCHES);
+  const postParts = { sessions, modern, lists, core, listening, unread, writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
@@ -148,13 +156,27 @@ async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<
   const body = await messagesOf(c);
   if (body instanceof Response) return body;
   requireScope(body, actor, postParts);
-  const answer = async () =>
-    (await isLegacyRequest(c.req.raw, body))
-      ? postToSession(c, postParts, actor, body)
-      : postStateless(c, postParts, actor, body);
+  const isBatch = Array.isArray(body) && body.length > 1;
+  const built = postParts.unread.begin(credentialOf(actor), isBatch, c.env.outgoing);
+  const answer = async () => {
+    const legacy = await isLegacyRequest(c.req.raw, body);
+    return counted(c, await (legacy ? postToSession : postStateless)(c, postParts, actor, body), built);
+  };
   if (!hasMethod(body, 'tools/list') || c.req.header('mcp-session-id') !== undefined) return answer();
   const { lists, core } = postParts;
   return lists.respond(core.registry.listTools(actor), c.req.raw, body, async () => compressed(c, await answer()));
+}
+
+/** An answer whose bytes are counted until its caller has read them. */
+async function counted(c: McpContext, response: Response, built: (bytes: number) => void): Promise<Response> {
+  if (response.body === null || c.env.endless === true) return response;
+  if (response.headers.get('content-type')?.startsWith('application/json') !== true) {
+    built(STREAM_BYTES);
+    return response;
+  }
+  const text = await response.text();
+  built(text.length);
+  return new Response(text, response);
 }
 
 /** Refuses a write with a read-only access token and names the scope it needs: its client can obtain a token with more rights. */
