@@ -153,6 +153,8 @@ const MAX_DATA = 16 * 1024 * 1024;
 const MAX_ROW_NAME = 400;
 /** Characters of a table's definition: 4,096 columns, the most that MySQL has, of 64 each, or partitions by day of ten years. */
 const MAX_CREATE = 256 * 1024;
+/** Of a path of 4,096 bytes, each as three letters. */
+const MOST_NEXT = 3 * 4_096;
 
 export class BackupClient {
   /** Whether the site rests between pieces of what it reads, for the sake of its visitors: it takes about twice as long. */
@@ -308,7 +310,7 @@ function manifestOf(value: Fields): ManifestPage {
     return { path: word(path, 'left_out', 4_096), why: word(why, 'left_out', 40) };
   });
   const { next } = value;
-  if (next !== null && typeof next !== 'string') throw wrong('next');
+  if (next !== null && (typeof next !== 'string' || next.length > MOST_NEXT)) throw wrong('next');
   return { files, left_out, next };
 }
 
