@@ -137,6 +137,18 @@ describe('answers that their caller does not read', () => {
     expect((await call(list, read)).status).toBe(200);
   });
 
+  it('of callers that have hung up are not counted', async () => {
+    const { app, open, ask, call } = await unreadApp();
+    const { read } = app.tokens;
+    for (const again of [() => ask('/actions/export', read), () => call([ping, ping], read)])
+      for (let n = 0; n < 5; n++) {
+        const reply = again();
+        open.at(-1)?.destroy();
+        expect((await reply).status).not.toBe(429);
+      }
+    expect((await ask('/actions/export', read)).status).toBe(200);
+  });
+
   it('have 32 MB of one login', async () => {
     const { app, open, ask } = await unreadApp();
     const { read, read_write } = app.tokens;

@@ -32,7 +32,7 @@ export async function listen(
     // The pipeline adds `info`.
     const bindings = { incoming, outgoing } as HttpEnv['Bindings'];
     const response = await app.fetch(request, bindings);
-    if (bindings.endless) {
+    if (bindings.endless && !outgoing.destroyed) {
       streams.add(outgoing);
       outgoing.once('close', () => streams.delete(outgoing));
     }

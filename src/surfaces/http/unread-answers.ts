@@ -33,19 +33,23 @@ export function createUnreadAnswers(mostLarge: number): UnreadAnswers {
     begin(principal, large, outgoing) {
       const held = of.get(principal);
       if (held !== undefined && (held.bytes >= MOST_BYTES || (large && held.large >= mostLarge))) throw tooMany();
-      // One for another part of this program.
-      if (outgoing === undefined) return () => undefined;
+      // One for another part of this program, or for nobody any more: there is no end of it to come.
+      if (outgoing === undefined || hasGone(outgoing)) return () => undefined;
       if (large) {
         add(principal, 0, 1);
         outgoing.once('close', () => add(principal, 0, -1));
       }
       return (bytes) => {
-        if (bytes < LONG_BYTES) return;
+        if (bytes < LONG_BYTES || hasGone(outgoing)) return;
         add(principal, bytes, 0);
         outgoing.once('close', () => add(principal, -bytes, 0));
       };
     },
   };
+}
+
+function hasGone({ destroyed, req }: ServerResponse): boolean {
+  return destroyed || req.socket.destroyed;
 }
 
 function tooMany(): ServiceError {
