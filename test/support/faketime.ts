@@ -1,6 +1,6 @@
 /** libfaketime, under which a process sees another date. */
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The library that changes the clock of a process with threads; undefined = not installed. */
@@ -19,4 +19,22 @@ function libfaketime(): string | undefined {
   return below
     .flatMap((path) => names.flatMap((name) => [join(path, name), join(path, 'faketime', name)]))
     .find((path) => existsSync(path));
+}
+
+/**
+ * Removes what libfaketime keeps of killed processes, by their numbers: a new process of another user that is given such a
+ * number cannot start.
+ */
+export function dropLeftovers(): void {
+  const folder = '/dev/shm';
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const pid = /^(?:sem\.)?faketime_(?:sem|shm)_(\d+)$/.exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    try {
+      unlinkSync(join(folder, name));
+    } catch {
+      // Another user's, or another worker was faster.
+    }
+  }
 }
