@@ -157,3 +157,22 @@ it('a site that a person has named as the first stays the first', async () => {
   expect(await statesOf(app)).toEqual(['halted', 'halted', 'halted', 'halted']);
   expect(atVersion(app, '1.0')).toBe(7);
 });
+
+it('a site that breaks after those that a person has named as the first, which have no update any more', async () => {
+  const app = await firstSite(12, 6, 7);
+  await app.weekly({ canary_sites: [4, 5] });
+  app.fleet.site(0).faults.breaks = { [`${SHOP}@2.0`]: 'fatal' };
+  await app.until(1, 1);
+  await app.hours(72);
+  expect(app.versions().split(' ')).toEqual(Array.from({ length: 12 }, (_, index) => (index === 0 ? '1.0' : '2.0')));
+  expect((await app.own('GET /policies')).body.data[0].last.state).toBe('started');
+  // The next version: it has its turn behind all others, and alone.
+  for (const { state } of app.fleet.sites)
+    for (const plugin of state.plugins)
+      if (plugin.slug === SHOP) plugin.update = { version: '3.0', requiresPhp: '', requiresWp: '' };
+  await app.call('sync-sites', {});
+  const { plan_id, waves } = await app.call('plan-updates', { types: ['plugins'], waves: { sizes: [2] } });
+  expect(waves.at(-1)).toMatchObject({ sites: 1 });
+  const items = await app.service.store.rolloutPlans.items(plan_id);
+  expect(items.filter(({ wave }) => wave === waves.length).map(({ site_id }) => site_id)).toEqual([1]);
+});

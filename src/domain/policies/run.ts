@@ -14,7 +14,7 @@ import { shownPlan } from '../approvals/shown-plan.js';
 import { counted } from '../common/question.js';
 import { type Ctx, originOf } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
-import { type PlanInput, planUpdatesOf } from '../updates/rollouts/plan.js';
+import { NoFirstSite, type PlanInput, planUpdatesOf } from '../updates/rollouts/plan.js';
 import { previewUpdates, startRollout } from '../updates/rollouts/start.js';
 import { forgetLeft, sitesToAsk } from './agreed.js';
 import { askerOf, definitionOf, planOf } from './definition.js';
@@ -111,8 +111,15 @@ async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<P
     return null;
   }
   const definition = definitionOf(policy);
-  const input = planOf(definition);
-  const whole = await planUpdatesOf(ctx, input, 1, 1);
+  const chosen = planOf(definition);
+  const [input, whole] = await planUpdatesOf(ctx, chosen, 1, 1)
+    .then((made) => [chosen, made] as const)
+    .catch(async (error: unknown) => {
+      // Those that were to be the first have had theirs, and a site after them kept it from the others.
+      if (!(error instanceof NoFirstSite)) throw error;
+      const any = withAnyFirst(chosen);
+      return [any, await planUpdatesOf(ctx, any, 1, 1)] as const;
+    });
   if (definition.approval === 'ask') return bind(ctx, policy, whole, null);
   const planned = await sitesOf(ctx, whole);
   const joined = await sitesToAsk(ctx, policy, [...planned]);
@@ -142,10 +149,14 @@ async function agreedPlan(ctx: Ctx, input: PlanInput, agreed: ReadonlySet<number
   }
 }
 
-async function joinedPlan(ctx: Ctx, { waves, ...input }: PlanInput, joined: readonly number[]): Promise<Made> {
+/** Any sites may be the first. */
+function withAnyFirst({ waves, ...input }: PlanInput): PlanInput {
+  return { ...input, waves: { ...waves, canary_tag_ids: [], canary_sites: [], canary_choice: undefined } };
+}
+
+async function joinedPlan(ctx: Ctx, input: PlanInput, joined: readonly number[]): Promise<Made> {
   // None of the sites that are named as the first is among them, or need be.
-  const first = { ...waves, canary_tag_ids: [], canary_sites: [], canary_choice: undefined };
-  const plan = await planUpdatesOf(ctx, { ...input, site_ids_or_domains: [...joined], waves: first }, 1, 1);
+  const plan = await planUpdatesOf(ctx, { ...withAnyFirst(input), site_ids_or_domains: [...joined] }, 1, 1);
   if (plan.updates === 0) throw new Error('the updates of the sites that joined are gone');
   return plan;
 }

@@ -306,6 +306,9 @@ function reason(code: string): string {
   return code.replace(/^svc_/, '');
 }
 
+/** None of the sites that were chosen as the first has an update, or can be told from the others. */
+export class NoFirstSite extends ServiceError {}
+
 async function wavesOf(
   ctx: Ctx,
   input: PlanInput,
@@ -326,14 +329,14 @@ async function wavesOf(
   sites.sort((a, b) => a.site_id - b.site_id);
   const candidates = tags.length + refs.length === 0 ? undefined : await candidatesOf(ctx, tags, refs);
   if (candidates !== undefined && sites.length > 0 && !sites.some(({ site_id }) => candidates.has(site_id)))
-    throw new ServiceError('svc_invalid_input', 'None of the canaries has an update of this plan.', {
+    throw new NoFirstSite('svc_invalid_input', 'None of the canaries has an update of this plan.', {
       field: refs.length > 0 ? 'waves.canary_sites' : 'waves.canary_tag_ids',
       advice: 'Choose others, or give a number with canaries.',
     });
   const { able, count: asked } = canariesAsked(sites, canaries, candidates);
   if (merits !== undefined && able.length > 0 && !able.some(({ rank }) => rank !== undefined)) {
     const { message, advice } = noneKnown(merits.choice);
-    throw new ServiceError('svc_invalid_input', message, { field: 'waves.canary_choice', advice });
+    throw new NoFirstSite('svc_invalid_input', message, { field: 'waves.canary_choice', advice });
   }
   const waves = divided(sites, { canaries, candidates, sizes, ranked: merits !== undefined });
   if (waves.length > MOST_WAVES) throw tooManyWaves(waves.length);

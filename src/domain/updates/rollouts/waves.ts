@@ -61,11 +61,9 @@ export function divided(
   const { able, count } = canariesAsked(sites, canaries, candidates);
   const first = ranked ? lowestOf(able, count) : canariesOf(able, count);
   const chosen = new Set(first);
-  const rest = sites
-    .filter(({ site_id }) => !chosen.has(site_id))
-    // What one site says must not keep a version from the others: it has its turn when they had theirs.
-    .sort((a, b) => Number(a.troubled) - Number(b.troubled))
-    .map(({ site_id }) => site_id);
+  const others = sites.filter(({ site_id }) => !chosen.has(site_id));
+  const idsOf = (some: readonly WaveSite[]) => some.map(({ site_id }) => site_id);
+  const rest = idsOf(others.filter(({ troubled }) => !troubled));
   const given =
     sizes.length > 0 ? sizes : rest.length <= FEW ? [] : SHARES.map((share) => Math.ceil(rest.length * share));
   const waves = [first];
@@ -75,6 +73,8 @@ export function divided(
     at += size;
   }
   waves.push(rest.slice(at));
+  // What one site says must not keep a version from the others: it has its turn when they had theirs.
+  waves.push(idsOf(others.filter(({ troubled }) => troubled)));
   return waves.filter((wave) => wave.length > 0);
 }
 
