@@ -129,10 +129,11 @@ async function lastOf(db: Db): Promise<Last> {
   return { logins: await loginsOf(db), policies: await policiesOf(db).catch(() => null) };
 }
 
-function sayRevoked({ keys, users, passwords, assistants, other_approval_rules }: RevokedLogins): void {
+function sayRevoked({ keys, users, regained, passwords, assistants, other_approval_rules }: RevokedLogins): void {
   const words = {
     'API keys that keep fewer rights than in the backup': keys,
     'Users who keep fewer rights than in the backup': users,
+    'Removed or reduced since, and may make changes again, as nobody else of the backup may': regained,
     'Passwords that are again those of the backup': passwords,
     'Cannot approve, because an assistant has used them or may have (users: until another password is set)': assistants,
   };

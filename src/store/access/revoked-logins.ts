@@ -33,6 +33,8 @@ export interface Logins {
 export interface RevokedLogins {
   keys: string[];
   users: string[];
+  /** A user who had lost it since and may make changes again, as nobody else of the backup could. */
+  regained: string[];
   passwords: string[];
   /** What may approve no more, or not until another password is set. */
   assistants: string[];
@@ -82,17 +84,19 @@ const timeOf = (at: Row[string] | undefined) => (at == null ? null : Number(at))
 
 /**
  * Takes from the logins of a restored database what those of the replaced one had lost since; nothing from one of
- * another installation. Of users nothing, if none would be left who may make changes.
+ * another installation. If no user would be left who may make changes, the first one keeps what the backup has.
  */
 export async function keepRevoked(db: Db, replaced: Logins, now: number): Promise<RevokedLogins> {
   const { installation, keys, users, approval_rules } = await loginsOf(db);
   if (installation === '' || installation !== replaced.installation)
-    return { keys: [], users: [], passwords: [], assistants: [], other_approval_rules: false };
+    return { keys: [], users: [], regained: [], passwords: [], assistants: [], other_approval_rules: false };
   const weakerKeys = weakened(keys, replaced.keys);
   const weaker = weakened(users, replaced.users);
   const lost = new Set(weaker.filter(({ left }) => !left.includes('write')).map(({ name }) => name));
   const someone = [...users.values()].some(({ name, rights }) => rights.includes('write') && !lost.has(name));
-  const weakerUsers = someone ? weaker : [];
+  const [first] = [...users.values()].filter(({ rights }) => rights.includes('write')).sort((a, b) => a.id - b.id);
+  const regained = someone ? undefined : first;
+  const weakerUsers = weaker.filter(({ id }) => id !== regained?.id);
   const scopeOf = (left: readonly UserRight[]) => left.filter((right) => right !== 'approve').join('_');
   const other = [...users].flatMap(([key, login]) => {
     const later = replaced.users.get(key);
@@ -115,6 +119,7 @@ export async function keepRevoked(db: Db, replaced: Logins, now: number): Promis
   return {
     keys: weakerKeys.map(({ name }) => name),
     users: weakerUsers.map(({ name }) => name),
+    regained: regained === undefined ? [] : [regained.name],
     passwords: other.map(({ name }) => name),
     assistants: [...heldKeys, ...heldUsers].filter(({ rights }) => rights.includes('approve')).map(({ name }) => name),
     other_approval_rules: approval_rules !== replaced.approval_rules,
