@@ -118,7 +118,7 @@ it('lets nothing approve that an assistant has used since, or may have, and no a
   const app = await open();
   const { keys, users, approvals, settings } = app.service.store;
   const rights = ['read', 'write', 'approve'] as const;
-  for (const name of ['person', 'assisted', 'renewed', 'marked', 'writer'])
+  for (const name of ['person', 'assisted', 'renewed', 'marked', 'writer', 'gone'])
     await users.add({
       name,
       password_hash: cheapHash(name),
@@ -149,16 +149,18 @@ it('lets nothing approve that an assistant has used since, or may have, and no a
   for (const name of ['assisted', 'renewed', 'writer']) await users.markAssistant(await idOf(name), 7);
   for (const name of ['renewed', 'writer']) await users.change(name, { password_hash: cheapHash('another') });
   await keys.markAssistant(2, 7);
+  await users.markAssistant(await idOf('gone'), 7);
+  await users.change('gone', { enabled: false });
   await app.close();
 
   const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
-  expect(text).toMatch(/^Cannot approve, because .*: #2 assisted, assisted, renewed\.$/m);
+  expect(text).toMatch(/^Cannot approve, because .*: #2 assisted, assisted, gone, renewed\.$/m);
   expect(text).toContain('Approvals that were given and have to be asked for again: 1.');
   expect(text).toContain('The approval rules are those of the backup again');
   const { service } = await open();
   const marked = (name: string) => idOfIn(service, name).then((id) => service.store.users.isAssistants(id));
-  const found = await Promise.all(['person', 'assisted', 'renewed', 'marked', 'writer'].map(marked));
-  expect(found).toEqual([false, true, true, true, false]);
+  const found = await Promise.all(['person', 'assisted', 'renewed', 'marked', 'writer', 'gone'].map(marked));
+  expect(found).toEqual([false, true, true, true, false, true]);
   expect([await service.store.keys.isAssistants(1), await service.store.keys.isAssistants(2)]).toEqual([false, true]);
   const states = await service.store.approvals.list({ states: [] }, 4, 1, 10);
   expect(states.items.map(({ id, state }) => [id, state]).sort()).toEqual([

@@ -126,11 +126,13 @@ export async function keepRevoked(db: Db, replaced: Logins, now: number): Promis
   };
 }
 
-/** Those that an assistant has used since the backup. */
+/** Those that an assistant has used since the backup, or may have before they were removed or disabled. */
 function held(restored: Logins['keys'], replaced: Logins['keys']): Login[] {
-  return [...restored].flatMap(([key, login]) =>
-    login.assistant_at === null && replaced.get(key)?.assistant_at != null ? [login] : [],
-  );
+  return [...restored].flatMap(([key, login]) => {
+    const later = replaced.get(key);
+    const isHeld = later === undefined ? login.rights.includes('approve') : later.assistant_at !== null;
+    return login.assistant_at === null && isHeld ? [login] : [];
+  });
 }
 
 function weakened(restored: Logins['keys'], replaced: Logins['keys']): (Login & { left: readonly UserRight[] })[] {

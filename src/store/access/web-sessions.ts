@@ -54,7 +54,9 @@ export function createWebSessions(db: Db, vault: Vault) {
       sql('DELETE FROM login_link WHERE expires_at <= ?', now),
       sql(
         `DELETE FROM web_session WHERE id IN (SELECT id FROM web_session WHERE user_id = (SELECT user_id FROM web_session WHERE id = ?)
-           ORDER BY used_at DESC, id LIMIT -1 OFFSET ${MAX_PER_USER})`,
+           ORDER BY id <> ?, used_at DESC, id LIMIT -1 OFFSET ${MAX_PER_USER})`,
+        id,
+        // Others may have been used while the clock was ahead.
         id,
       ),
     ];
