@@ -8,7 +8,9 @@ import type { Answer } from '../support/harness.js';
 import { cutOff, type SafetyApp, safetyApp } from './safety-app.js';
 
 /** Within it an interrupted run is compared with how the site was before. */
-const CALL_MS = 20 * 60_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const CALL_MS = 20 * MINUTE_MS;
 const ONE = { site_ids_or_domains: [1], types: ['plugins'] };
 
 let app: SafetyApp;
@@ -56,6 +58,34 @@ async function killed(harm = () => {}): Promise<void> {
   // The lease of the dead lapses.
   app.clock.move(6 * 60_000);
 }
+
+it('a site whose roll-backs get nowhere is given up after two hours', async () => {
+  const many = 80;
+  app = await safetyApp({ sites: 1, fleet: { plugins: many + 5 }, config: { direct_call_ms: CALL_MS } });
+  site = app.site(0);
+  const plugins = Array.from({ length: many }, (_, nth) => app.offer(site, nth));
+  await app.call('sync-sites', { site_ids_or_domains: [1] });
+  const stop = app.clock.flow();
+  const call = app.call('run-updates', ONE);
+  let last = 0;
+  site.faults.latencyMs = (name) => {
+    if (name === 'upgradeplugintheme' && ++last === many) {
+      stop();
+      site.faults.pages = (made) => ({ ...made, status: 500 });
+      site.faults.guardRefuses = { restore: 'updating' };
+    }
+    return 0;
+  };
+  await expect.poll(() => last).toBe(many);
+  app.clock.move(CALL_MS);
+  await call;
+  const began = app.clock.now();
+  await app.running(finishInterruptedRuns(app.ctx()));
+  expect(app.clock.now() - began).toBeGreaterThan(2 * HOUR_MS - MINUTE_MS);
+  expect(app.clock.now() - began).toBeLessThan(2.5 * HOUR_MS);
+  expect(await app.cell('SELECT count(*) FROM safe_change WHERE outcome IS NULL')).toBe(0);
+  expect(plugins.every(({ version }) => version === '99.0')).toBe(true);
+});
 
 describe.each(['a call that was cut off', 'a job whose process was killed'])('%s', (how) => {
   beforeEach(async () => {

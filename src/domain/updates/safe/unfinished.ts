@@ -24,6 +24,8 @@ const SITES = 200;
 const WAIT_MS = 1_000;
 /** A site whose guard has not responded for this long is finished without it. */
 const GIVE_UP_MS = 24 * 3_600_000;
+/** So is one that answers, and gets nowhere: a rollout waits for it, and with it all other sites. */
+const LONGEST_MS = 2 * 3_600_000;
 /** After this time the guard acts no more, and a site differs from how it was before for other reasons than an update. */
 const STALE_MS = ARMED_SECONDS * 1_000;
 /** Steps before the update was sent: nothing was changed. */
@@ -115,12 +117,21 @@ async function finishLocked(ctx: Ctx, target: LoadedSite, held: AbortSignal): Pr
   const [oldest] = await own.store.safeChanges.open(target.site.id);
   if (oldest === undefined) return 0;
   const givenUp = own.clock.now() - oldest.started_at > GIVE_UP_MS;
-  const open = await openGuard(own, target).catch((error: unknown) => {
-    // A guard that was removed manually does not come back.
-    if (!givenUp || !(error instanceof ServiceError)) throw error;
-    return null;
-  });
-  return (await finishOpen(own, target, open?.guard ?? null)).items;
+  const limit = own.clock.deadline(LONGEST_MS);
+  const timed: Ctx = { ...own, signal: AbortSignal.any([own.signal, limit.signal]) };
+  try {
+    const open = await openGuard(timed, target).catch((error: unknown) => {
+      // A guard that was removed manually does not come back.
+      if (!givenUp || !(error instanceof ServiceError)) throw error;
+      return null;
+    });
+    return (await finishOpen(timed, target, open?.guard ?? null)).items;
+  } catch (error) {
+    if (own.signal.aborted || !limit.signal.aborted) throw error;
+    return (await finishOpen(own, target, null)).items;
+  } finally {
+    limit.clear();
+  }
 }
 
 /**
