@@ -207,7 +207,7 @@ export const WITHOUT_DATES = [
   // A browser hangs under libfaketime.
   'test/page/**/*.test.ts',
   'test/audits/{browser,pictures}.test.ts',
-  'test/backups/{copies,doctor,drill-wordpress,playground,real-database,real-wordpress}.test.ts',
+  'test/backups/{copies,doctor,drill-wordpress,odd-places,playground,real-database,real-wordpress}.test.ts',
   'test/safety/{kills,guarded-updates,looks,pictures,fleet,outside}.test.ts',
   'test/rollouts/{crash,kills,halted}.test.ts',
   'test/undo/rollout.test.ts',
