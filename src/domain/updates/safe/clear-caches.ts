@@ -3,9 +3,9 @@
 import { ChildFailure } from '../../../outbound/child/port.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
-import { isPlain, keyOf, nameOf } from './looked-pages.js';
+import { keyOf, nameOf } from './looked-pages.js';
 import { checkAgain } from './probe.js';
-import { furtherPages, type SafeRun } from './run-state.js';
+import { plainPagesOf, type SafeRun } from './run-state.js';
 
 /** Has the child plugin empty the cache that it knows. A site without one, or with an older child, is left as it is. */
 export async function clearCaches(ctx: Ctx, target: LoadedSite): Promise<void> {
@@ -21,7 +21,7 @@ export async function clearCaches(ctx: Ctx, target: LoadedSite): Promise<void> {
 export async function clearBrokenCopies(run: SafeRun): Promise<string[]> {
   const { ctx, target, guard, facts } = run;
   await clearCaches(ctx, target);
-  const pages = furtherPages(facts).filter(isPlain);
+  const pages = plainPagesOf(run);
   if (pages.length === 0) return [];
   const { findings } = await checkAgain(ctx, target, guard, facts.before, pages, { depth: 'quick', child: false });
   const shown = pages.filter((page) => findings.some(({ path }) => path === keyOf(page)));

@@ -93,7 +93,7 @@ function compareCheckouts(
   if (before === null || now === null || !isUsable(before)) return [];
   const bad = (what: string) => [finding('checkout', 'broken', what)];
   const answers = `The checkout page answers HTTP ${now.status}; before, it was 200.`;
-  if (isTurnedAway({ ...now, away: false })) return [{ ...finding('checkout', 'suspect', answers), hearsay: true }];
+  if (isTurnedAway(now)) return [{ ...finding('checkout', 'suspect', answers), hearsay: true }];
   if (now.status !== 200) return bad(answers);
   if (now.form === null) return bad('The checkout page has lost its form.');
   if (!now.form.submit) return bad('The form of the checkout page can no longer be sent: it has no button.');

@@ -311,7 +311,7 @@ function collapse(text: string): string {
 }
 
 /** As by a limit of requests in front of the site; not by its maintenance page. */
-export function isTurnedAway({ status, away }: Pick<PageFacts, 'status' | 'away'>): boolean {
+export function isTurnedAway({ status, away = false }: Pick<PageFacts, 'status'> & { away?: boolean }): boolean {
   return status === 429 || (status === 503 && !away);
 }
 

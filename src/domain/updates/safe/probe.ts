@@ -292,16 +292,27 @@ export async function loadAdmin(ctx: Ctx, target: LoadedSite, guard: SiteGuard |
   if (status >= 500 && guard !== null) await visit(ctx, target, page, { ...PATIENT, headers: guard.look() });
 }
 
-async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
+/** What the first of these scripts and styles of a site answer, by path; 0 = nothing. */
+export async function assetStatuses(
+  ctx: Ctx,
+  target: LoadedSite,
+  assets: readonly string[],
+): Promise<Map<string, number>> {
   const { origin } = new URL(target.site.url);
-  let missing = false;
+  const statuses = new Map<string, number>();
   await pooled(assets.slice(0, MAX_ASSETS), AT_ONCE, async (asset) => {
-    const page = await ctx.child.page(requireConnection(target), `${origin}${asset}`, {
+    const { status } = await ctx.child.page(requireConnection(target), `${origin}${asset}`, {
       signal: ctx.signal,
       timeoutMs: SLOWER_MS,
     });
-    missing ||= page.status === 0 || (page.status >= 400 && !isTurnedAway({ ...page, away: false }));
+    statuses.set(asset, status);
   });
+  return statuses;
+}
+
+async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
+  const statuses = [...(await assetStatuses(ctx, target, assets)).values()];
+  const missing = statuses.some((status) => status === 0 || (status >= 400 && !isTurnedAway({ status })));
   return missing ? [{ severity: 'suspect', path: '', what: 'A page uses a script or style that does not exist.' }] : [];
 }
 

@@ -9,7 +9,7 @@ import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '..
 import type { Baseline, SiteCheck } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
 import type { ShopBefore } from './compare-shops.js';
-import { keyOf, type LookedPage } from './looked-pages.js';
+import { isPlain, keyOf, type LookedPage } from './looked-pages.js';
 import type { PlaceBefore, SeenAfter, SeenBefore } from './seen-pages.js';
 
 /** What another process needs to finish the run; stored as JSON. */
@@ -110,6 +110,11 @@ export interface SafeRun {
 export function furtherPages({ paths, pages = [] }: Pick<RunFacts, 'paths' | 'pages'>): readonly LookedPage[] {
   const asked = [...new Set(paths)].map((path): LookedPage => ({ kind: 'asked', path }));
   return [...asked, ...pages.filter((page) => !paths.includes(keyOf(page)))];
+}
+
+/** Those of them that are looked at as visitors get them. */
+export function plainPagesOf({ facts }: Pick<SafeRun, 'facts'>): readonly LookedPage[] {
+  return furtherPages(facts).filter(isPlain);
 }
 
 /** What is stored about how an item ended. */

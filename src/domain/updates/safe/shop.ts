@@ -232,7 +232,7 @@ async function send(
 }
 
 function isLimited(answer: Page): boolean {
-  if (isTurnedAway({ ...answer, away: false })) return true;
+  if (isTurnedAway(answer)) return true;
   return answer.status === 400 && text(parsed(answer), 'code') === LIMITED;
 }
 

@@ -13,10 +13,10 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { type Finding, isComparable, type SiteCheck } from './compare-health.js';
 import { FailureRates } from './failure-rates.js';
 import { looksWell } from './look-at-pages.js';
-import { FRONT, isInside, isPlain, keyOf, type LookedPage, listedAs, plainPages } from './looked-pages.js';
+import { FRONT, isInside, isPlain, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import { isRefused, isTurnedAway, type PageFacts } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
-import { furtherPages, type SafeItem, type SafeRun } from './run-state.js';
+import { furtherPages, plainPagesOf, type SafeItem, type SafeRun } from './run-state.js';
 import { keepOpen } from './sandbox.js';
 import { shopWell } from './shop.js';
 
@@ -157,7 +157,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
 
 /** Keeps the pages in which something was found as visitors get them, and only so. */
 function notePlain(run: SafeRun, { findings, seen }: Comparison): void {
-  for (const page of furtherPages(run.facts).filter(isPlain)) {
+  for (const page of plainPagesOf(run)) {
     const facts = seen[keyOf(page)];
     if (facts !== undefined && findings.some(({ path }) => path === keyOf(page)))
       run.plain = { ...run.plain, [keyOf(page)]: facts };
@@ -165,16 +165,14 @@ function notePlain(run: SafeRun, { findings, seen }: Comparison): void {
 }
 
 /** Whether a cache may have made this finding: it shows a copy of what is rolled back by now. */
-function isCopy({ plain = {} }: SafeRun, { path }: Finding, seen: SiteCheck['pages']): boolean {
-  if (path === null || !PLAIN_KEYS.has(path)) return false;
-  const [then, now] = [plain[path], seen[path]];
+function isCopy(run: SafeRun, { path }: Finding, seen: SiteCheck['pages']): boolean {
+  if (path === null || !plainPagesOf(run).some((page) => keyOf(page) === path)) return false;
+  const [then, now] = [run.plain?.[path], seen[path]];
   return then === undefined || (then.status === now?.status && then.bytes === now.bytes);
 }
 
-const PLAIN_KEYS: ReadonlySet<string> = new Set(plainPages([{ kind: 'post', path: '' }]).map(keyOf));
-
 /** Of what was not looked at. */
-const SHOWN = { status: 200, away: false };
+const SHOWN = { status: 200 };
 
 /** Whether all that was found may be because this machine's address is banned. */
 function isBan(broken: readonly Finding[], { seen }: Comparison): boolean {
