@@ -111,15 +111,7 @@ async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<P
     return null;
   }
   const definition = definitionOf(policy);
-  const chosen = planOf(definition);
-  const [input, whole] = await planUpdatesOf(ctx, chosen, 1, 1)
-    .then((made) => [chosen, made] as const)
-    .catch(async (error: unknown) => {
-      // Those that were to be the first have had theirs, and a site after them kept it from the others.
-      if (!(error instanceof NoFirstSite)) throw error;
-      const any = withAnyFirst(chosen);
-      return [any, await planUpdatesOf(ctx, any, 1, 1)] as const;
-    });
+  const { input, whole } = await wholePlan(ctx, planOf(definition));
   if (definition.approval === 'ask') return bind(ctx, policy, whole, null);
   const planned = await sitesOf(ctx, whole);
   const joined = await sitesToAsk(ctx, policy, [...planned]);
@@ -136,6 +128,18 @@ async function makePlan(ctx: Ctx, policy: PolicyRow, missed: boolean): Promise<P
 }
 
 type Made = Awaited<ReturnType<typeof planUpdatesOf>>;
+
+/** The plan for all sites, and the input that it was made of. */
+async function wholePlan(ctx: Ctx, input: PlanInput): Promise<{ input: PlanInput; whole: Made }> {
+  try {
+    return { input, whole: await planUpdatesOf(ctx, input, 1, 1) };
+  } catch (error) {
+    // Those that were to be the first have had theirs, and a site after them kept it from the others.
+    if (!(error instanceof NoFirstSite)) throw error;
+    const any = withAnyFirst(input);
+    return { input: any, whole: await planUpdatesOf(ctx, any, 1, 1) };
+  }
+}
 
 /** On sites that a person has agreed to; null if there is none, or if only others may be the first. */
 async function agreedPlan(ctx: Ctx, input: PlanInput, agreed: ReadonlySet<number>): Promise<Made | null> {
