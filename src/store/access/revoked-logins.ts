@@ -33,7 +33,7 @@ export interface Logins {
 export interface RevokedLogins {
   keys: string[];
   users: string[];
-  /** A user who had lost it since and may make changes again, as nobody else of the backup could. */
+  /** The user who gets back rights that were taken away since, because no other user of the backup could make changes. */
   regained: string[];
   passwords: string[];
   /** What may approve no more, or not until another password is set. */
@@ -93,9 +93,8 @@ export async function keepRevoked(db: Db, replaced: Logins, now: number): Promis
   const weakerKeys = weakened(keys, replaced.keys);
   const weaker = weakened(users, replaced.users);
   const lost = new Set(weaker.filter(({ left }) => !left.includes('write')).map(({ name }) => name));
-  const someone = [...users.values()].some(({ name, rights }) => rights.includes('write') && !lost.has(name));
-  const [first] = [...users.values()].filter(({ rights }) => rights.includes('write')).sort((a, b) => a.id - b.id);
-  const regained = someone ? undefined : first;
+  const writers = [...users.values()].filter(({ rights }) => rights.includes('write')).sort((a, b) => a.id - b.id);
+  const regained = writers.every(({ name }) => lost.has(name)) ? writers[0] : undefined;
   const weakerUsers = weaker.filter(({ id }) => id !== regained?.id);
   const scopeOf = (left: readonly UserRight[]) => left.filter((right) => right !== 'approve').join('_');
   const other = [...users].flatMap(([key, login]) => {
