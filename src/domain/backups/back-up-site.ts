@@ -408,7 +408,7 @@ export async function leftAt(ctx: Ctx, siteId: number): Promise<number> {
   return row === undefined || isSilent(row, ctx.clock.now()) ? 0 : row.alive_at + SILENT_MS;
 }
 
-/** Whether its process is taken for dead. A sign of work that lies ahead is of before the clock was set back. */
+/** Whether the process of a backup is taken for dead. A sign of work in the future was noted before the clock was set back. */
 export function isSilent({ alive_at }: Pick<BackupRow, 'alive_at'>, now: number): boolean {
   return Math.abs(now - alive_at) > SILENT_MS;
 }

@@ -29,7 +29,7 @@ import { LITERALS } from './table-definition.js';
 
 /** Names in an answer. */
 const NAMED = 30;
-/** Requests that remove what was replaced, and how long they may take: the lock of the site is held, and nobody can end them. */
+/** Limits on removing what a restore replaced, in requests and in time: the site is locked meanwhile, and nobody can stop it. */
 const MOST_FINISHES = 1_000;
 const LONGEST_FINISH_MS = 15 * 60_000;
 

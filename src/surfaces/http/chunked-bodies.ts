@@ -25,7 +25,7 @@ export interface ChunkedBody {
 /** @param mostBeforeLogin the limit of a route that reads the body before any login; others read it after theirs */
 export type OpenBody = (source: Readable, network: string, mostBeforeLogin: () => number | undefined) => ChunkedBody;
 
-/** What has arrived of a body that nobody has opened yet. */
+/** The part of a body that has arrived before its request is handled. */
 interface FirstPart {
   isWhole: boolean;
   /** What comes from now on is for others. `isLong`: it is longer than any body may be, and not kept. */
@@ -66,7 +66,7 @@ export function joinFirstPart(request: IncomingMessage, response: ServerResponse
   response.once('close', () => FIRST_PARTS.has(request) && dropBody(request));
 }
 
-/** Drops a body that nobody reads, as it arrives. */
+/** Discards an unread body as it arrives. */
 export function dropBody(request: Readable): void {
   FIRST_PARTS.get(request)?.take();
   request.resume();

@@ -117,7 +117,7 @@ function oneByOne(server: Server, start: RequestListener): void {
   });
 }
 
-/** Node keeps the beginning of each body that nobody reads yet, and each chunk of it apart. */
+/** Node buffers the beginning of every unread body, chunk by chunk. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

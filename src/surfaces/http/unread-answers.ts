@@ -33,7 +33,7 @@ export function createUnreadAnswers(mostLarge: number): UnreadAnswers {
     begin(principal, large, outgoing) {
       const held = of.get(principal);
       if (held !== undefined && (held.bytes >= MOST_BYTES || (large && held.large >= mostLarge))) throw tooMany();
-      // One for another part of this program, or for nobody any more: there is no end of it to come.
+      // A request of this program itself has no connection, and one that has closed does not tell so again.
       if (outgoing === undefined || hasGone(outgoing)) return () => undefined;
       if (large) {
         add(principal, 0, 1);
