@@ -84,6 +84,71 @@ it('an administrator more: the files are rolled back, the answer says that the a
   expect(versions).toMatchObject([{ slug: SLUG, version: '5.0', scope: 'site' }]);
 });
 
+/** Calls `then` as the guard takes its nth ledger from now on. */
+function atLedger(nth: number, then: (harms: Set<Harm>) => void): void {
+  const { guard } = first();
+  if (guard === null) throw new Error('a site without a guard');
+  let taken = 0;
+  const harms = new (class extends Set<Harm> {
+    override has(harm: Harm): boolean {
+      if (harm === 'adds_administrator' && ++taken === nth) then(this);
+      return super.has(harm);
+    }
+  })();
+  guard.harms = harms;
+}
+
+/** Offers updates of two plugins that break nothing by themselves. */
+async function offerTwo(version: string): Promise<string[]> {
+  await offer(version);
+  const [, second] = ordinary(first());
+  if (second === undefined) throw new Error('a site with one plugin');
+  second.update = { version, requiresPhp: '', requiresWp: '' };
+  second.active = true;
+  second.premium = false;
+  await tool('sync-sites', {});
+  return [SLUG, second.slug];
+}
+
+// One ledger is taken before the run, one after each item, and one at the end.
+it.each([
+  ['with the second of two updates', 3, '5.1'],
+  ['after the last one was compared', 4, '5.2'],
+])(
+  'an administrator more who shows %s may be of either: both are rolled back and held back there',
+  async (_when, ledger, version) => {
+    const slugs = await offerTwo(version);
+    atLedger(ledger, (harms) => harms.add('adds_administrator'));
+    const answer = await tool('update-site-plugins', one);
+    expect(answer.updated).toEqual([]);
+    expect(answer.errors.map(({ slug }: { slug: string }) => slug).sort()).toEqual([...slugs].sort());
+    for (const { code, message } of answer.errors) {
+      expect(code).toBe('svc_update_rolled_back');
+      expect(message).toContain(`Version ${version}, or another that came with it, broke the site.`);
+      expect(message).toContain('One of 2 updates did this: Administrators have been added: mallory.');
+    }
+    expect(first().state.plugins.filter((plugin) => plugin.version === version)).toEqual([]);
+    const { versions } = await tool('list-quarantined-versions', {});
+    const held = versions.filter((one: { version: string }) => one.version === version);
+    expect(held.map(({ slug, scope }: Record<string, string>) => [slug, scope]).sort()).toEqual(
+      slugs.map((slug) => [slug, 'site']).sort(),
+    );
+  },
+);
+
+it('a plugin that is deactivated some seconds after its update is rolled back, and no other', async () => {
+  const [slug, other] = await offerTwo('5.3');
+  atLedger(4, () => {
+    const [plugin] = ordinary(first());
+    if (plugin !== undefined) plugin.active = false;
+  });
+  const answer = await tool('update-site-plugins', one);
+  expect(answer.updated).toMatchObject([{ slug: other, new_version: '5.3' }]);
+  expect(answer.errors).toMatchObject([{ slug, code: 'svc_update_rolled_back' }]);
+  expect(answer.errors[0].message).toContain('was deactivated some time after its update');
+  expect(ordinary(first())[0]).toMatchObject({ slug, active: true });
+});
+
 it('a doubtful change is undone with the update where that is asked for', async () => {
   await offer('6.0', 'changes_htaccess');
   const answer = await tool('safe-update-site', { ...one, on_suspect: 'roll_back' });

@@ -17,7 +17,7 @@ import { keepPictures, lookAfter } from './look-at-pages.js';
 import { lookOutsideAtEnd, mendOutside, type OutsideChange } from './outside.js';
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
-import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
+import { type HowToRollBack, type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
 import { type Evidence, nextLook, note, type SafeItem, type SafeRun } from './run-state.js';
 import { shopAfter } from './shop.js';
 import { disarm } from './snapshot.js';
@@ -49,14 +49,33 @@ export async function verifyQuickly(run: SafeRun, item: SafeItem): Promise<Verif
  */
 export function switchedOff({ protection, slug, error }: SafeItem): Verification | null {
   if (protection !== 'guard' || error?.code !== 'svc_activation_failed') return null;
-  const folder = (of: string) => of.slice(0, of.indexOf('/') + 1);
-  if (error.slug !== slug && (folder(slug) === '' || folder(error.slug) === folder(slug))) return null;
+  if (error.slug !== slug && (!slug.includes('/') || folderOf(error.slug) === folderOf(slug))) return null;
   return verificationOf([{ severity: 'broken', path: null, what: error.message }]);
 }
 
+/** `shop/` of `shop/shop.php`; the file of a plugin without a folder. */
+function folderOf(slug: string): string {
+  return slug.slice(0, slug.indexOf('/') + 1) || slug;
+}
+
+/** Plugins that were on after their update and have been deactivated since, by themselves or by what they scheduled. */
+async function finishSwitchedOff(run: SafeRun): Promise<Finished> {
+  let result = NOTHING;
+  for (const item of run.open) {
+    const { slug, protection, applied, error, ledger } = item;
+    const was = protection === 'guard' && applied !== null && error === null && ledger?.active.includes(slug) === true;
+    if (!was || run.ledger?.active.some((one) => folderOf(one) === folderOf(slug)) !== false) continue;
+    const what = `The plugin ${siteWord(slug)} was deactivated some time after its update.`;
+    const seen = verificationOf([{ severity: 'broken', path: null, what }]);
+    result = joined(result, await rollBackBroken(run, item, { ...seen, seen: false }, { depth: 'full', only: true }));
+  }
+  return result;
+}
+
 /**
- * After one item on a site whose pages work: null if what it has changed besides its own files is no harm, and the item
- * stays open for the final check.
+ * On a site whose pages work: null if what was changed besides the files of items is no harm, and what is open stays open.
+ * Harm may show some time after the update that did it: of several open items, any may have.
+ * @param item the newest one
  */
 export async function finishHarmful(
   run: SafeRun,
@@ -68,9 +87,17 @@ export async function finishHarmful(
   const doubts = undoesDoubt(run, [item]) ? outside.filter(({ hearsay }) => hearsay !== true) : [];
   const reasons = harm.length > 0 ? harm : doubts;
   if (reasons.length === 0) return null;
+  for (const one of run.open) one.outside = [...new Set([...one.outside, ...harm])];
+  const restorable = run.open.filter(({ protection }) => protection !== 'none');
+  const all = harm.length > 0 && restorable.length > 1 && (depth === 'full' || restorable.includes(item));
   const broken = reasons.map(({ what }): Finding => ({ severity: 'broken', path: null, what }));
   // The word of one site: it can hold the version back for itself only.
-  return rollBackBroken(run, item, { ...verificationOf(broken), seen: false }, depth, harm.length === 0);
+  return rollBackBroken(
+    run,
+    item,
+    { ...verificationOf(broken), seen: false },
+    { depth, suspect: harm.length === 0, all },
+  );
 }
 
 /**
@@ -109,20 +136,26 @@ export async function finishAll(run: SafeRun): Promise<Finished> {
   if (newest === undefined) return NOTHING;
   const verification = await verifyAndLook(run);
   if (verification.broken.length + verification.restored.length > 0) {
-    const part = await rollBackBroken(run, newest, verification, 'full');
+    const part = await rollBackBroken(run, newest, verification, { depth: 'full' });
     await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, part.healthy ? [] : verification.broken, verification.rumours));
   }
   const doubtful = verification.suspect.filter(({ hearsay }) => hearsay !== true);
   if (doubtful.length > 0 && undoesDoubt(run, run.open)) {
-    const part = await rollBackBroken(run, newest, { ...verification, broken: doubtful }, 'full', true);
+    const part = await rollBackBroken(
+      run,
+      newest,
+      { ...verification, broken: doubtful },
+      { depth: 'full', suspect: true },
+    );
     await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, [], verification.rumours));
   }
   const late = await lookOutsideAtEnd(run);
-  // Of several items it is not known which one it was.
-  const harmed = run.open.length === 1 ? await finishHarmful(run, newest, late, 'full') : null;
-  return joined(harmed ?? NOTHING, await keepAll(run, verification.suspect, verification.rumours));
+  // What is only doubtful may be the doing of any of several items: it is told of each.
+  const grave = run.open.length === 1 ? late : late.filter(isBroken);
+  const harmed = joined((await finishHarmful(run, newest, grave, 'full')) ?? NOTHING, await finishSwitchedOff(run));
+  return joined(harmed, await keepAll(run, verification.suspect, verification.rumours));
 }
 
 /** The final check, and meanwhile a look at the pages in a browser. */
@@ -164,19 +197,19 @@ export function joined(a: Finished, b: Finished): Finished {
 }
 
 /**
- * Rolls items back, newest first, until the site is healthy, and quarantines the one at fault.
+ * Rolls items back, newest first, until the site is healthy, and quarantines the one at fault; or all of them, if any may be.
  * @param item the one after which the site was seen to be broken
  */
 export async function rollBackBroken(
   run: SafeRun,
   item: SafeItem,
   verification: Verification,
-  depth: Depth,
-  suspect = false,
+  how: HowToRollBack,
 ): Promise<Finished> {
+  const { depth, suspect = false, all = false, only = false } = how;
   // If this item cannot be rolled back, rolling back others does not help.
-  const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
-  const rollbacks = await rollBackUntilHealthy(run, candidates, verification.restored, depth, suspect);
+  const candidates = only ? [item] : depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
+  const rollbacks = await rollBackUntilHealthy(run, candidates, verification.restored, how);
   const copies = rollbacks.guilty === null ? [] : await clearBrokenCopies(run);
   // The updates are available again with the old versions. The site reports which ones.
   const inventory = await syncAfterRollBack(run.ctx, run.target);
@@ -185,24 +218,24 @@ export async function rollBackBroken(
     rollbacks.outside.some((one) => one.what === what) ? [] : what,
   );
   const seen = [...new Set([...known.slice(0, 10), ...copies, ...told])].slice(0, 20);
+  if (all) seen[0] = `One of ${rollbacks.items.length + rollbacks.failures.length} updates did this: ${seen[0]}`;
   const result: Finished = { ...NOTHING, updated: [], errors: [], innocent: [], healthy: rollbacks.guilty !== null };
-  const at = rollbacks.guilty ?? item;
+  const at = rollbacks.guilty ?? (all ? rollbacks.failures[0]?.item : null) ?? item;
+  // Before finishing: a process that dies in between must not leave the version released.
+  const proof = { seen: verification.seen, in_its_file: verification.seen && verification.blamed.includes(at) };
+  const held = all ? rollbacks.items : rollbacks.guilty === null || suspect ? [] : [rollbacks.guilty];
+  for (const one of held) await quarantine(run, one, seen.length > 0 ? seen : [GUARD_ACTED], proof);
   for (const one of rollbacks.items) {
     if (one === at) continue;
-    if (rollbacks.guilty === null) result.errors.push(await rolledBack(run, one, rollbacks, seen));
+    if (rollbacks.guilty === null || all) result.errors.push(await rolledBack(run, one, rollbacks, seen, inventory));
     else {
       if (one.applied !== null) emitUpdated(run.ctx, [one.applied]);
       await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet', without_fault: true });
+      result.innocent.push(one);
     }
-    result.innocent.push(...(rollbacks.guilty === null ? [] : [one]));
   }
   if (rollbacks.guilty === null) result.errors.push(await brokeSite(run, at, rollbacks, seen));
-  else {
-    // Before finishing: a process that dies in between must not leave the version released.
-    const proof = { seen: verification.seen, in_its_file: verification.seen && verification.blamed.includes(at) };
-    if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED], proof);
-    result.errors.push(await rolledBack(run, at, rollbacks, seen, inventory));
-  }
+  else result.errors.push(await rolledBack(run, at, rollbacks, seen, inventory));
   run.open = run.open.filter((one) => one !== at && !rollbacks.items.includes(one));
   return result;
 }
@@ -222,11 +255,11 @@ async function rolledBack(
   item: SafeItem,
   rollbacks: Rollbacks,
   seen: readonly string[],
-  inventory: Snapshot | null = null,
+  inventory: Snapshot | null,
 ): Promise<ApplyError> {
   const by = rollbacks.by_guard.includes(item) ? 'guard' : 'sitefleet';
   const healthyAfter =
-    rollbacks.guilty === item ? run.ctx.clock.now() - (item.updated_at ?? run.ctx.clock.now()) : null;
+    rollbacks.guilty === null ? null : run.ctx.clock.now() - (item.updated_at ?? run.ctx.clock.now());
   const reported = item.protection === 'reinstall' ? versionIn(inventory, item) : item.old_version;
   const back =
     reported === item.old_version
@@ -238,7 +271,9 @@ async function rolledBack(
       : `the site was healthy again ${seconds(healthyAfter)} after the update.`;
   emitInstalled(run, item, 'svc_update_rolled_back');
   await close(run, item, 'rolled_back', seen, { by, well_after_ms: healthyAfter });
-  const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
+  const or = rollbacks.all ? ', or another that came with it,' : '';
+  const message =
+    `Version ${siteWord(item.new_version)}${or} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
   return failure(run, item, 'svc_update_rolled_back', message, seen);
 }
 

@@ -18,12 +18,14 @@ export interface Rollbacks {
   items: SafeItem[];
   /** Items that the guard had restored on its own. */
   by_guard: SafeItem[];
-  /** The item after whose restore the site worked; null = none helped. */
+  /** The item after whose restore the site worked, or the last of those that may have done it; null = none helped. */
   guilty: SafeItem | null;
   /** Why an item could not be restored. */
   failures: { item: SafeItem; message: string }[];
   /** What these items had changed besides their own files. */
   outside: OutsideChange[];
+  /** Any of them may have harmed the site. */
+  all: boolean;
 }
 
 const ATTEMPTS = 3;
@@ -35,17 +37,25 @@ const LATE_MS = 10_000;
 /** How long an unanswered update is prevented from starting. */
 const REFUSED_SECONDS = 1_800;
 
+export interface HowToRollBack {
+  depth: Depth;
+  /** Suspicious findings count against the site, too. */
+  suspect?: boolean;
+  /** The site works, and which item harmed it is not known: all are restored. */
+  all?: boolean;
+  /** It is known which item it was: no other is restored. */
+  only?: boolean;
+}
+
 /**
  * @param candidates items that may be restored, newest first
  * @param restored items that the guard has restored already
- * @param suspect suspicious findings count against the site, too
  */
 export async function rollBackUntilHealthy(
   run: SafeRun,
   candidates: readonly SafeItem[],
   restored: readonly SafeItem[],
-  depth: Depth,
-  suspect = false,
+  { depth, suspect = false, all = false }: HowToRollBack,
 ): Promise<Rollbacks> {
   const rollbacks: Rollbacks = {
     items: [...restored],
@@ -53,6 +63,7 @@ export async function rollBackUntilHealthy(
     guilty: null,
     failures: [],
     outside: [],
+    all,
   };
   for (const item of restored) rollbacks.outside.push(...(await mendOutside(run, item)));
   const last = restored.at(-1);
@@ -67,9 +78,10 @@ export async function rollBackUntilHealthy(
     }
     rollbacks.items.push(item);
     rollbacks.outside.push(...(await mendOutside(run, item)));
-    if (await isHealthy(run, depth, suspect)) return { ...rollbacks, guilty: item };
+    if (!all && (await isHealthy(run, depth, suspect))) return { ...rollbacks, guilty: item };
   }
-  return rollbacks;
+  const newest = all && rollbacks.failures.length === 0 ? rollbacks.items[0] : undefined;
+  return newest !== undefined && (await isHealthy(run, depth, suspect)) ? { ...rollbacks, guilty: newest } : rollbacks;
 }
 
 /** `already` = the old version was present, byte for byte. */

@@ -188,7 +188,7 @@ async function updateOne(run: SafeRun, step: Step): Promise<Finished | null> {
   }
   const seen = switchedOff(item) ?? early ?? (await verifyQuickly(run, item));
   return isBad(seen)
-    ? rollBackBroken(run, item, seen, 'quick')
+    ? rollBackBroken(run, item, seen, { depth: 'quick' })
     : finishHarmful(run, item, await lookOutside(run, item));
 }
 

@@ -167,7 +167,7 @@ async function finishLook(
       ...{ broken: [...findings, ...errors], suspect: [], restored, rumours: [] },
       ...{ seen: findings.length > 0, blamed: [...met.keys()] },
     },
-    'full',
+    { depth: 'full' },
   );
   // The site is healthy without them being rolled back.
   for (const item of run.open) await close(run, item, 'kept', []);
