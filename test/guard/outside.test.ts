@@ -230,6 +230,13 @@ const HEALTHY: readonly Kind[] = [
   },
   { name: 'sends one mail', code: mails(1) },
   {
+    name: 'upgrades its data in wp-admin, and needs it there',
+    code: on(
+      'admin_init',
+      "if ( ! get_option( 'g5' ) ) update_option( 'g5', 2 ); if ( ! get_option( 'g5' ) ) removed_function();",
+    ),
+  },
+  {
     name: 'empties its queue and runs its single event',
     code: once(
       'g4',

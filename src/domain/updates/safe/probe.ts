@@ -287,7 +287,8 @@ export async function runTasks(ctx: Ctx, target: LoadedSite, guard: SiteGuard): 
  * not taken for the word of a visitor: the sandbox shows the same address to logged-in users only.
  */
 export async function loadAdmin(ctx: Ctx, target: LoadedSite, guard: SiteGuard | null): Promise<void> {
-  const page: LookedPage = { kind: 'ajax', path: 'wp-admin/admin-ajax.php' };
+  // Without an action WordPress ends before `admin_init`. This one is for members only, and does nothing.
+  const page: LookedPage = { kind: 'ajax', path: 'wp-admin/admin-ajax.php?action=logged-in' };
   const { status } = await visit(ctx, target, page, PATIENT);
   if (status >= 500 && guard !== null) await visit(ctx, target, page, { ...PATIENT, headers: guard.look() });
 }
