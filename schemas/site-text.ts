@@ -86,7 +86,7 @@ function pass(text: string): string {
 }
 
 /** One line of at most `max` characters in which nothing is markup, a link, a quote or a conversation marker. */
-function harmless(value: unknown, max: number): string {
+export function harmless(value: unknown, max: number): string {
   // The work is bounded by what can remain, not by the length of the input.
   let text = typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, max * 4 + 1000) : '';
   for (let passes = 0; passes < 8; passes++) {

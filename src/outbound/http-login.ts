@@ -10,9 +10,15 @@ export interface HttpLogin {
  * The header of a site's login for a request to `to`, where redirects or links may have led: empty if that is not the
  * site's own origin, because a password is only for the server it was given for.
  */
-export function loginHeader({ http_user, http_pass }: HttpLogin, site: URL, to: URL): Record<string, string> {
-  if (http_user === null || http_user === '' || !isOwnOrigin(site, to)) return {};
-  return { authorization: `Basic ${Buffer.from(`${http_user}:${http_pass ?? ''}`, 'utf8').toString('base64')}` };
+export function loginHeader(login: HttpLogin, site: URL, to: URL): Record<string, string> {
+  const token = loginToken(login);
+  return token === null || !isOwnOrigin(site, to) ? {} : { authorization: `Basic ${token}` };
+}
+
+/** The login as its header has it; null = there is none. */
+export function loginToken({ http_user, http_pass }: HttpLogin): string | null {
+  if (http_user === null || http_user === '') return null;
+  return Buffer.from(`${http_user}:${http_pass ?? ''}`, 'utf8').toString('base64');
 }
 
 /** The same origin, or the same host by HTTPS: sites are often stored as `http:` that redirects there. */

@@ -174,6 +174,23 @@ describe('what is read', () => {
     expect(readReply(framed(refusal), NONCE)).toEqual({ ok: false, code: 'clock', message: 'late', time: 12 });
   });
 
+  it('keeps the login that was sent out of what is passed on', async () => {
+    const sent = (request: WireRequest) => `got ${request.headers.authorization} (client:pässword)`;
+    const { guard } = client((request) =>
+      reply(request, { ok: false, error: { code: `no ${request.headers.authorization}`, message: sent(request) } }),
+    );
+    await expect(guard.drop('a'.repeat(32))).rejects.toMatchObject({
+      code: 'no Basic (hidden)',
+      message: 'got Basic (hidden) (client:(hidden))',
+    });
+    const fault = { time: 1, first: 1, count: 1, file: '/x.php', line: 1, kind: null, item: null, armed: false };
+    const rest = { blames: null, ours: null, cron: false, restored: null, waited: null };
+    const { guard: other } = client((request) =>
+      reply(request, { faults: [{ ...fault, ...rest, message: `Uncaught: sign_in('client', 'pässword')` }] }),
+    );
+    expect(await other.faults(0)).toMatchObject([{ message: `Uncaught: sign_in('client', '(hidden)')` }]);
+  });
+
   it('tries the next address where something else answered, each time with another nonce', async () => {
     const { guard, asked } = client((request) =>
       request.url.pathname.endsWith('wp-activate.php')

@@ -52,6 +52,19 @@ describe('an HTTP probe', () => {
     expect(await look(url, { expected: [302] })).toMatchObject({ http_status: 302, redirects: 0 });
   });
 
+  it('does not repeat its login in what it says of a host that a redirect named after it', async () => {
+    const port = await httpServer((request, reply) => {
+      const [, pass] = Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64')
+        .toString()
+        .split(':');
+      reply.writeHead(302, { location: `http://x-${pass}.example:8080/` }).end();
+    });
+    const nameless = closing(createProbe({ allowPrivate: true, references: [], lookup: async () => [] }));
+    const url = `http://127.0.0.1:${port}/`;
+    const answer = await nameless.http({ ...GET, url, http_user: 'ada', http_pass: 'Sekret77' });
+    expect(answer.failure?.message).toBe('x-(hidden).example has no address: the name does not resolve.');
+  });
+
   it('posts a changing value, and does not post again where it is sent elsewhere', async () => {
     const seen: string[] = [];
     const port = await httpServer((request, reply) => {

@@ -243,14 +243,15 @@ export function restoredOf(value: Fields): GuardRestored {
   };
 }
 
-export function faultsOf(value: Fields): GuardFault[] {
+/** `hide` takes secrets out of the errors: PHP names the arguments of functions in them. */
+export function faultsOf(value: Fields, hide = (text: string) => text): GuardFault[] {
   return list(value, 'faults', 100).map((one) => {
     const from = fieldsOf(one, 'faults');
     return {
       time: time(from, 'time'),
       first: time(from, 'first'),
       count: number(from, 'count'),
-      message: text(from, 'message', 2_000),
+      message: hide(text(from, 'message', LONGEST_FAULT)).slice(0, 2_000),
       file: text(from, 'file', 4_096),
       line: number(from, 'line'),
       kind: from.kind === null ? null : oneOf(from, 'kind', ['plugin', 'theme', 'mu-plugin'] as const),
@@ -265,6 +266,8 @@ export function faultsOf(value: Fields): GuardFault[] {
   });
 }
 
+/** As long as an answer may be: what is cut off could leave the beginning of a secret. */
+const LONGEST_FAULT = 1_048_576;
 /** Seconds, of the last instant that a date can have. */
 const LAST_TIME = 8.64e12;
 /** Entries of the lists of a ledger: as many as the guard sends. */

@@ -3,6 +3,7 @@
 import { type ChildConnection, ChildFailure } from '../child/port.js';
 import type { WireAnswer, WireRequest } from '../child/wire/exchange.js';
 import { loginHeader } from '../http-login.js';
+import { hiding } from '../sent-secrets.js';
 import {
   armedOf,
   faultsOf,
@@ -93,9 +94,12 @@ export interface RestoreSettings {
 export class GuardClient {
   readonly #parts: GuardParts;
   readonly #site: GuardSite;
+  /** Takes the login that is sent to the site out of what it says. */
+  readonly #hide: (text: string) => string;
 
   constructor(site: GuardSite, parts: GuardParts) {
     this.#site = site;
+    this.#hide = hiding(site.url, site);
     this.#parts = parts;
   }
 
@@ -143,7 +147,7 @@ export class GuardClient {
 
   /** Fatal errors seen at or after this time (unix seconds). */
   faults(since: number, options?: GuardCallOptions): Promise<GuardFault[]> {
-    return this.#call('faults', { since }, QUICK_MS, faultsOf, options);
+    return this.#call('faults', { since }, QUICK_MS, (value) => faultsOf(value, this.#hide), options);
   }
 
   /** The state of the site outside its plugins and themes. Guards of networks have none. */
@@ -232,7 +236,7 @@ export class GuardClient {
         continue;
       }
       statuses.push(answer.status);
-      const reply = readReply(answer.body, request.nonce);
+      const reply = readReply(answer.body, request.nonce, this.#hide);
       if (reply === null) continue;
       if (!reply.ok) throw new GuardFailure(reply.code, reply.message, statuses, reply.time);
       try {

@@ -132,7 +132,7 @@ const CLOSE = '</sitefleet-guard>';
 /**
  * The guard's answer to the request with this nonce; null if the body does not contain one: something else answered.
  */
-export function readReply(body: Buffer, nonce: string): GuardReply | null {
+export function readReply(body: Buffer, nonce: string, hide = (text: string) => text): GuardReply | null {
   const begin = body.indexOf(OPEN);
   const end = body.indexOf(CLOSE, begin);
   if (begin < 0 || end < 0) return null;
@@ -151,8 +151,8 @@ export function readReply(body: Buffer, nonce: string): GuardReply | null {
   if (!isObject(error) || typeof error.code !== 'string') return null;
   return {
     ok: false,
-    code: error.code.slice(0, 40),
-    message: typeof error.message === 'string' ? error.message.slice(0, 500) : '',
+    code: hide(error.code).slice(0, 40),
+    message: typeof error.message === 'string' ? hide(error.message).slice(0, 500) : '',
     time: typeof value.time === 'number' ? value.time : null,
   };
 }

@@ -5,6 +5,7 @@ import { Client } from 'undici';
 import { loginHeader } from '../http-login.js';
 import { MOST_INTERIM } from '../interim-answers.js';
 import { MOST_REDIRECTS } from '../redirects.js';
+import { hiding } from '../sent-secrets.js';
 import { type Dialled, dial } from './dial.js';
 import { failureOf, StepFailure } from './failure.js';
 import { hostOf, type Names } from './names.js';
@@ -58,6 +59,9 @@ export async function probeHttp(parts: HttpParts, probe: HttpProbe, accept = '*/
     answer.failure = limit.signal.aborted
       ? { kind: 'timed_out', message: `${host} did not answer within ${Math.round(probe.timeoutMs / 1000)} s.` }
       : failureOf(error, host);
+    // A redirect may have led to a host that the site named after the login.
+    const name = url?.hostname ?? '';
+    answer.failure.message = answer.failure.message.replaceAll(name, hiding(probe.url, probe)(name));
   } finally {
     clearTimeout(timer);
   }

@@ -5,6 +5,7 @@ import type { SharedLimits } from '../../../runtime/cluster/limits.js';
 import { loginHeader } from '../../http-login.js';
 import type { ResolvedAddress } from '../../name-lookup.js';
 import { MOST_REDIRECTS } from '../../redirects.js';
+import { hiding } from '../../sent-secrets.js';
 import { ChildFailure } from '../failure.js';
 import type { Pacer } from '../pacing/pacer.js';
 import type { ChildAddress, ChildParams, Door } from '../port.js';
@@ -16,7 +17,7 @@ import { newNonce, SIGN_ALGOS, type SignatureHash, type Signer } from '../wire/s
 import { hostOf, siteUrl } from '../wire/site-url.js';
 import type { Transport } from '../wire/transport.js';
 import { type CallFacts, type ChildCall, unlessAborted } from './call.js';
-import { unframedFailure } from './failure.js';
+import { unframedFailure, withWords } from './failure.js';
 import type { Sessions } from './sessions.js';
 import type { UnfinishedChanges } from './unfinished-changes.js';
 
@@ -272,9 +273,10 @@ export class ChildClient {
     const value = readFrame(answer.body);
     if (value !== undefined) {
       this.#parts.sessions.keep(call, answer.cookies ?? []);
-      return { value };
+      return { value: withWords(value, hidingSent(call)) };
     }
-    const failure = unframedFailure(answer, url, call.at.http_user !== null && call.at.http_user !== '');
+    const loginSent = call.at.http_user !== null && call.at.http_user !== '';
+    const failure = unframedFailure(answer, url, loginSent, hidingSent(call));
     const elsewhere = failure.kind === 'redirected' && parseUrl(answer.location, url.href)?.origin !== url.origin;
     const again =
       (failure.kind === 'unframed' && answer.status !== 429) || (failure.kind === 'redirected' && !elsewhere);
@@ -332,6 +334,13 @@ export class ChildClient {
 
 /** `again` = worth one attempt on the other address, if the call may be repeated. `refused` = by a firewall's page. */
 type Posted = { value: unknown } | { failure: ChildFailure; again: boolean; refused: boolean };
+
+/** Hides what went out with a call: the login in front of the site, and secrets among its parameters. */
+function hidingSent({ at, params: { uniqueId, userpwd, regverify } }: ChildCall): (text: string) => string {
+  const password = typeof userpwd === 'string' ? decodeURIComponent(userpwd) : undefined;
+  const others = [uniqueId, regverify].map((value) => (typeof value === 'string' ? value : undefined));
+  return hiding(at.url, at, [password, ...others]);
+}
 
 function addressOf(door: Door, url: URL): URL {
   return door === 'ajax' ? new URL('wp-admin/admin-ajax.php', url) : url;

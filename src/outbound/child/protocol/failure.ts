@@ -14,8 +14,14 @@ const PAGE_BYTES = 32_768;
 /**
  * Why an HTTP response has no frame (child protocol §1, §2.3).
  * @param loginSent an HTTP user name and password were sent
+ * @param hide takes the secrets that were sent out of a text
  */
-export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = false): ChildFailure {
+export function unframedFailure(
+  answer: AnswerFacts,
+  called: URL,
+  loginSent = false,
+  hide = (text: string) => text,
+): ChildFailure {
   const { status } = answer;
   const make = (
     kind: FailureKind,
@@ -24,7 +30,7 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
     mayHaveRun: boolean,
     adviceBeforeAdded?: string,
   ): ChildFailure => new ChildFailure(kind, message, { httpStatus: status, advice, adviceBeforeAdded, mayHaveRun });
-  if (status >= 300 && status < 400) return redirectFailure(answer, called);
+  if (status >= 300 && status < 400) return redirectFailure(answer, called, hide);
   if (status === 401) {
     return make(
       'http_auth',
@@ -74,11 +80,11 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
 }
 
 /** A signed body is never posted to another host that a redirect names: the error names the other URL instead. */
-function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
+function redirectFailure(answer: AnswerFacts, called: URL, hide: (text: string) => string): ChildFailure {
   const url = answer.location === '' ? null : parseUrl(answer.location, called.href);
   // Neither the query, which may contain tokens, nor our own endpoint belongs in a URL to save.
   const path = url?.pathname.replace(/wp-admin\/admin-ajax\.php$/, '');
-  const target = url !== null && /^https?:$/.test(url.protocol) ? plainText(`${url.origin}${path}`, 300) : '';
+  const target = url !== null && /^https?:$/.test(url.protocol) ? plainText(hide(`${url.origin}${path}`), 300) : '';
   return new ChildFailure('redirected', sentences('The site redirects instead of answering.', target), {
     httpStatus: answer.status,
     advice: "If the site has moved, change its URL with update-site-v1, but only to one you know is the site's own.",
@@ -131,6 +137,34 @@ export function answerFailure(answer: unknown, fn: string): ChildFailure | null 
     advice: code === '' ? "Check the site's own log; if it no longer knows our key, reconnect it." : '',
     mayHaveRun: true,
   });
+}
+
+/** Where answers have words for people; `*` = every member. The code is shown as well. */
+const WORDS = [
+  ['error'],
+  ['error_code'],
+  ['upgrade'],
+  ['upgrades_error', '*'],
+  ['other_data', 'upgrade_error_codes'],
+  ['other_data', 'upgrade_error_codes', '*'],
+  ['other_data', 'updated_data', '*', 'error'],
+];
+
+/** The answer with its words for people changed by `change`; its data stay as they are. */
+export function withWords(answer: unknown, change: (text: string) => string): unknown {
+  return WORDS.reduce((value, path) => changed(value, path, change), answer);
+}
+
+function changed(value: unknown, [name, ...rest]: readonly string[], change: (text: string) => string): unknown {
+  if (name === undefined && (typeof value === 'string' || typeof value === 'number')) {
+    const text = change(String(value));
+    return text === String(value) ? value : text;
+  }
+  if (name === undefined || typeof value !== 'object' || value === null) return value;
+  const inner = (member: unknown) => changed(member, rest, change);
+  if (name !== '*') return Object.hasOwn(value, name) ? { ...value, [name]: inner(get(value, name)) } : value;
+  if (Array.isArray(value)) return value.map(inner);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inner(member)]));
 }
 
 /** Our sentence, then the site's words marked as such, if there are any. */
