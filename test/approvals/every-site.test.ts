@@ -136,6 +136,26 @@ describe('every site is meant', () => {
   });
 });
 
+describe('every site is meant by a batch that edits each', () => {
+  const EDITS: Record<string, object> = {
+    'what withholds updates': { ignore_plugin_updates: 0 },
+    'the same by its other name': { is_ignorePluginUpdates: 0 },
+    'who is told of outages': { monitoring_emails: 'ops@example.com' },
+  };
+  const everyone = [...OFFERING, BARE];
+  const edit = (ids: readonly number[], change: object) =>
+    rest('POST /sites/batch', { update: ids.map((id) => ({ id, ...change })) });
+
+  it.each(Object.keys(EDITS))('%s, not by one that leaves a site out', async (what) => {
+    await setApprovalRules(app.ctx(SHELL), { preset: 'open', rules: { updates: RULE, settings: RULE } });
+    const change = EDITS[what] ?? {};
+    expect([await edit(everyone, change), await edit(everyone.slice(1), change)]).toEqual([ASKED, 'done']);
+    // What is withheld, and not told to anyone, is no change of these kinds.
+    expect(await edit(everyone, { ignore_core_updates: 1 })).toBe('done');
+    await setApprovalRules(app.ctx(SHELL), RULES);
+  });
+});
+
 describe('some sites are meant', () => {
   it('by a plan that names only some, or leaves one out', async () => {
     await offerOn(OFFERING, '5.0');

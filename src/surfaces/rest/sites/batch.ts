@@ -129,7 +129,8 @@ export function batchChanges(groups: Groups): Change[] {
 /** The sites on which a batch makes changes of a kind. */
 export async function batchSites(groups: Groups, ctx: Ctx, kind: ChangeKind): Promise<number[]> {
   const names = (Object.keys(CHANGES) as GroupName[]).filter((name) => name !== 'create' && CHANGES[name] === kind);
-  const named = names.flatMap((name) => groups[name] ?? []).map((item) => target(ctx, item));
+  const edited = (groups.update ?? []).filter((item) => editKinds(item).includes(kind));
+  const named = [...names.flatMap((name) => groups[name] ?? []), ...edited].map((item) => target(ctx, item));
   return (await Promise.all(named)).map(({ id }) => id);
 }
 
