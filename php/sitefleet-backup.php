@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Backup
  * Description: Lets Sitefleet read the files and tables of this site for a backup, and swap a restored copy in. Does nothing on its own: the Sitefleet Guard checks every request.
- * Version: 1.0.6
+ * Version: 1.0.7
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -17,7 +17,7 @@ if ( ! class_exists( 'Sitefleet_Backup', false ) ) :
 
 /** One object serves one request. */
 class Sitefleet_Backup {
-	const VERSION     = '1.0.6';
+	const VERSION     = '1.0.7';
 	const MAX_BODY    = 1048576;
 	const SECONDS     = 8.0; // Work of one request; no host ends it sooner.
 	const MAX_ENTRIES = 4000; // Files in one page of the manifest.
@@ -264,7 +264,8 @@ class Sitefleet_Backup {
 		Sitefleet_Refusal::when( ! $db instanceof mysqli, 'no_database', 'The connection to the database is not one of mysqli.' );
 		mysqli_report( MYSQLI_REPORT_OFF );
 		$this->run( $db, 'SET NAMES binary' );
-		$this->run( $db, "SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0, lock_wait_timeout = 10" );
+		// Otherwise a stored date such as February 30 becomes 0000-00-00: in a key all of them are the same, which the COMMIT refuses.
+		$this->run( $db, "SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', foreign_key_checks = 0, unique_checks = 0, lock_wait_timeout = 10" );
 		return $db;
 	}
 
@@ -688,10 +689,11 @@ class Sitefleet_Backup {
 		$names = array_column( $job['tables'], 1, 0 );
 		$table = $names[ $request['table'] ?? '' ] ?? null;
 		Sitefleet_Refusal::when( null === $table, 'bad_request', 'This table is not part of the restore.' );
-		$db = $this->database();
+		$db   = $this->database();
+		$what = "The database refused table {$request['table']}";
 		if ( isset( $request['create'] ) ) {
 			$this->run( $db, 'DROP TABLE IF EXISTS ' . self::name( $table ) );
-			$this->as_text( $db, fn() => $this->run( $db, self::create_as( (string) $request['create'], $table, $names ) ) );
+			$this->as_text( $db, fn() => $this->run( $db, self::create_as( (string) $request['create'], $table, $names ), $what ) );
 		}
 		$shape  = $this->shape( $db, $table );
 		$data   = self::unpacked( $request );
@@ -700,7 +702,7 @@ class Sitefleet_Backup {
 		if ( isset( $request['part'] ) ) {
 			$whole = $this->keep_part( $job, (array) $request['part'], $data );
 			unset( $data );
-			if ( $whole ) $this->insert_large( $db, $insert, $types, self::cells( (string) file_get_contents( $whole ), $types ) );
+			if ( $whole ) $this->insert_large( $db, $insert, $types, self::cells( (string) file_get_contents( $whole ), $types ), $what );
 			return array( 'table' => $table, 'rows' => $whole ? 1 : 0 );
 		}
 		list( $values, $bytes, $rows ) = array( array(), 0, 0 );
@@ -712,12 +714,12 @@ class Sitefleet_Backup {
 			$bytes   += strlen( $row );
 			++$rows;
 			if ( $bytes > self::INSERT ) {
-				$this->run( $db, $insert . implode( ',', $values ) );
+				$this->run( $db, $insert . implode( ',', $values ), $what );
 				list( $values, $bytes ) = array( array(), 0 );
 			}
 		}
-		if ( $values ) $this->run( $db, $insert . implode( ',', $values ) );
-		$this->run( $db, 'COMMIT' );
+		if ( $values ) $this->run( $db, $insert . implode( ',', $values ), $what );
+		$this->run( $db, 'COMMIT', $what );
 		return array( 'table' => $table, 'rows' => $rows );
 	}
 
@@ -746,7 +748,7 @@ class Sitefleet_Backup {
 	}
 
 	/** Adds one row whose long values are sent to the database in pieces: as text of a statement they would be held several times. */
-	private function insert_large( mysqli $db, string $insert, array $types, array $cells ): void {
+	private function insert_large( mysqli $db, string $insert, array $types, array $cells, string $what ): void {
 		list( $values, $long ) = array( array(), array() );
 		foreach ( $cells as $index => $cell ) {
 			if ( null === $cell || strlen( is_array( $cell ) ? (string) ( $cell[0] ?? '' ) : (string) $cell ) <= self::PIECE ) {
@@ -757,13 +759,13 @@ class Sitefleet_Backup {
 			$long[]   = self::value( $cell );
 		}
 		$statement = $db->prepare( "$insert(" . implode( ',', $values ) . ')' );
-		Sitefleet_Refusal::when( ! $statement, 'database', 'The database refused: ' . substr( $db->error, 0, 300 ) );
+		Sitefleet_Refusal::when( ! $statement, 'database', "$what: " . substr( $db->error, 0, 300 ) );
 		$bound = array_fill( 0, count( $long ), null );
 		if ( $long ) $statement->bind_param( str_repeat( 'b', count( $long ) ), ...$bound );
 		foreach ( $long as $index => $value ) {
 			for ( $at = 0; $at < strlen( $value ); $at += self::PIECE ) $statement->send_long_data( $index, substr( $value, $at, self::PIECE ) );
 		}
-		Sitefleet_Refusal::when( ! $statement->execute(), 'database', 'The database refused: ' . substr( $statement->error, 0, 300 ) );
+		Sitefleet_Refusal::when( ! $statement->execute(), 'database', "$what: " . substr( $statement->error, 0, 300 ) );
 		$statement->close();
 	}
 

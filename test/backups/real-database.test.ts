@@ -272,6 +272,30 @@ describe('the database of a real site', needs(...WORDPRESS), () => {
     sql('DROP SEQUENCE wp_t_sequence');
   });
 
+  it('dates and values that are none come back as they are, also in a key', async () => {
+    sql(`SET sql_mode = 'ALLOW_INVALID_DATES';
+      CREATE TABLE wp_t_dates (day DATE NOT NULL, n INT NOT NULL DEFAULT 0, at DATETIME NOT NULL DEFAULT '2021-04-31 10:00:00', size ENUM('s', 'm') NOT NULL DEFAULT 's', PRIMARY KEY (day, n)) ENGINE=InnoDB;
+      INSERT INTO wp_t_dates (day) VALUES ('2020-02-30'), ('2020-02-31'), ('2021-06-31'), ('0000-00-00'), ('2020-00-07'), ('2020-02-28');
+      INSERT INTO wp_t_dates (day, n, at) SELECT '2020-02-30', seq, '2020-02-30 01:02:03' FROM seq_1_to_2100;
+      UPDATE IGNORE wp_t_dates SET size = 'none' WHERE n = 5`);
+    const look = () =>
+      sql("SET sql_mode = 'ALLOW_INVALID_DATES'; SHOW CREATE TABLE wp_t_dates; SELECT * FROM wp_t_dates");
+    const before = look();
+    expect(before.match(/2020-02-30 01:02:03\t\n/g)).toEqual(['2020-02-30 01:02:03\t\n']);
+    expect(before.split('\n').filter((line) => line.includes('\t2020-02-30 '))).toHaveLength(2100);
+    const id = await backUp();
+    sql('DELETE FROM wp_t_dates');
+    expect(await restore(id)).toMatchObject({ outcome: 'restored' });
+    expect(look()).toBe(before);
+  });
+
+  it('a table whose rows the database refuses is named', async () => {
+    sql(`CREATE TABLE wp_t_strict (n INT PRIMARY KEY, CHECK (n > 0)) ENGINE=InnoDB;
+      SET check_constraint_checks = 0; INSERT INTO wp_t_strict VALUES (-1)`);
+    const id = await backUp();
+    await expect(restore(id)).rejects.toThrow(/refused table wp_t_strict: CONSTRAINT/);
+  });
+
   it('of a table without a key each row comes once, though others are added while it is read', async () => {
     sql(`CREATE TABLE wp_t_loose (n INT NULL, text TEXT, KEY n (n)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
       INSERT INTO wp_t_loose SELECT seq % 700, CONCAT(seq % 900, ' ', REPEAT(SHA2(seq % 900, 512), 8)) FROM seq_1_to_6000 ORDER BY MD5(seq)`);

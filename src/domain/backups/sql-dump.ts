@@ -11,7 +11,7 @@ const INSERT_BYTES = 256 * 1024;
 /** As in the plugin for backups: bytes are stored as they were, and times are in UTC. */
 export const DUMP_HEAD = `-- Rows and tables as they were backed up. Load it with: mariadb --binary-mode DATABASE < database.sql
 SET NAMES binary;
-SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0;
+SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', foreign_key_checks = 0, unique_checks = 0;
 `;
 export const DUMP_TAIL = 'SET SESSION foreign_key_checks = 1, unique_checks = 1;\n';
 
