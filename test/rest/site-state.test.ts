@@ -560,6 +560,42 @@ describe('what an error advises to change', () => {
       url: moved,
     });
   });
+
+  describe('does not send the stored login without encryption where it had it', () => {
+    const login = { http_user: 'web', http_pass: 'secret' };
+    const synced = async () => (await app.call('sync-sites', { site_ids_or_domains: [1] })).total_synced === 1;
+    beforeEach(async () => {
+      await app.call('update-site', { ...ONE, ...login });
+      await app.db.run('UPDATE site SET url = ? WHERE id = 1', [site.url.replace('http:', 'https:')]);
+      site.faults = { httpAuth: { user: 'web', pass: 'secret' } };
+    });
+
+    it('to ask whether the same site answers there', async () => {
+      expect((await app.fail('update-site', { ...ONE, url: site.url })).code).toBe('svc_connection_failed');
+      expect((await app.rest('PUT /sites/1/edit', { body: { url: site.url } })).body.success).not.toBe(1);
+      expect(await app.call('update-site', { ...ONE, url: site.url, ...login })).toMatchObject({ url: site.url });
+      expect(await synced()).toBe(true);
+    });
+
+    it('after a change of the scheme alone', async () => {
+      await app.rest('PUT /sites/1/edit', { body: { protocol: 'http' } });
+      expect((await get()).url).toBe(site.url);
+      expect(await synced()).toBe(false);
+      await app.rest('PUT /sites/1/edit', { body: login });
+      expect(await synced()).toBe(true);
+    });
+
+    it('nor after a move, to another server or in plain text, that needed none', async () => {
+      for (const url of [site.url, site.url.replace('127.0.0.1', 'localhost')]) {
+        site.faults = {};
+        await app.call('update-site', { ...ONE, url, http_user: 'web' });
+        site.faults = { httpAuth: { user: 'web', pass: 'secret' } };
+        expect(await synced()).toBe(false);
+        await app.call('update-site', { ...ONE, ...login });
+        expect(await synced()).toBe(true);
+      }
+    });
+  });
 });
 
 it('looks at the certificate when a site is added; before, nothing is said of it', async () => {

@@ -9,7 +9,7 @@ import { firstCertificateLook } from '../monitoring/certificates.js';
 import { linkError, loadRecord, requireLinks } from '../sites/sites.js';
 import { isStorageError } from '../storage-errors.js';
 import { reconnectReleased } from './actions.js';
-import { addressTaken, verifyMove } from './move.js';
+import { addressTaken, isSameServer, verifyMove } from './move.js';
 
 /** Fields whose earlier values the action log keeps, so that a change can be undone. */
 const KEPT = [
@@ -41,7 +41,8 @@ export interface SiteEdit extends Omit<SiteSettings, 'url_key'> {
 
 /**
  * Changes only the given fields, all or none. A new address is accepted if the site itself answers there
- * (`verifyMove`); a change of the scheme alone is not verified. Lifting a suspension reconnects the site where it must.
+ * (`verifyMove`); a change of the scheme alone is not verified. To another server, or without encryption, the stored
+ * login is not sent: it has to be given with the address. Lifting a suspension reconnects the site where it must.
  * Throws `svc_client_not_found`, `svc_tag_not_found`, `svc_site_already_exists`, as `verifyMove`, and, with everything
  * stored, as `reconnectReleased`.
  */
@@ -54,7 +55,8 @@ export async function editSite(
   await requireLinks(ctx, edit.client_id ?? undefined, { tags, add_tags, remove_tags });
   const move = wanted === undefined ? null : await verifyMove(ctx, site.id, wanted, edit);
   const url = move?.to.url ?? (protocol === undefined ? site.url : site.url.replace(/^https?:/, `${protocol}:`));
-  const change: SiteSettings = { ...edit, ...(url === site.url ? {} : { url }), ...move?.to };
+  const login = isSameServer(site.url, url) ? {} : await droppedLogin(ctx, site.id, edit);
+  const change: SiteSettings = { ...edit, ...login, ...(url === site.url ? {} : { url }), ...move?.to };
   const before = await loadRecord(ctx, site.id);
   try {
     await ctx.store.siteSettings.change(site, change, ctx.clock.now());
@@ -77,6 +79,12 @@ export async function editSite(
   }
   if (edit.suspended === false && before.suspended === 1) await reconnectReleased(ctx, after);
   return loadRecord(ctx, site.id);
+}
+
+/** What is stored of the login in front of the site where it may not go along: only what is given. */
+async function droppedLogin(ctx: Ctx, id: number, { http_user, http_pass }: SiteEdit): Promise<Partial<SiteSettings>> {
+  const stored = (await ctx.store.sites.connections([id])).get(id);
+  return (stored?.http_user ?? null) === null ? {} : { http_user: http_user ?? null, http_pass: http_pass ?? null };
 }
 
 /** The address, logins and what is secret are not kept. */

@@ -34,11 +34,7 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   requireContactable(target);
   const connection = requireConnection(target);
   const given = Object.fromEntries(Object.entries(reach).filter(([, value]) => value !== undefined));
-  // The stored login was given for the old server: another one gets only what is sent along.
-  const kept =
-    bareHost(new URL(to.url).host) === bareHost(new URL(connection.url).host)
-      ? {}
-      : { http_user: null, http_pass: null };
+  const kept = isSameServer(connection.url, to.url) ? {} : { http_user: null, http_pass: null };
   try {
     const there = { ...connection, ...kept, ...given, url: to.url, door: undefined };
     const snapshot = await askSnapshot(ctx, there, target.site);
@@ -50,6 +46,15 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   } catch (error) {
     throw moveError(error, siteId, to.url);
   }
+}
+
+/**
+ * Whether the stored login, which was given for one address, may be sent to another: not to another server, nor without
+ * encryption where it had it.
+ */
+export function isSameServer(from: string, to: string): boolean {
+  const [was, is] = [new URL(from), new URL(to)];
+  return bareHost(was.host) === bareHost(is.host) && !(was.protocol === 'https:' && is.protocol === 'http:');
 }
 
 /** Otherwise each sync would restore the spelling that the site itself uses. */
