@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.8.2
+ * Version: 1.9.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -103,7 +103,7 @@ class Sitefleet_Memory {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.8.2';
+	const VERSION       = '1.9.0';
 	const PROTOCOL      = 'sitefleet-guard-v2';
 	const MARK          = 'sitefleet-guard';
 	const LOOK          = 'sitefleet-look-v2';
@@ -885,23 +885,25 @@ class Sitefleet_Guard {
 	private static function people(): array {
 		global $wpdb;
 		$key    = $wpdb->prefix . 'capabilities';
-		$rules  = array( '"manage_options";b:1' );
-		foreach ( self::plain( self::stored( array( $wpdb->prefix . 'user_roles' ) )[ $wpdb->prefix . 'user_roles' ] ?? '' ) as $role => $about ) {
-			if ( ! empty( $about['capabilities']['manage_options'] ) && count( $rules ) < 100 ) $rules[] = "\"$role\";b:1";
-		}
+		$powers = array_filter( self::plain( self::stored( array( $wpdb->prefix . 'user_roles' ) )[ $wpdb->prefix . 'user_roles' ] ?? '' ), fn( $about ) => ! empty( $about['capabilities']['manage_options'] ) );
+		// However the right is stored: WordPress takes a role by its name alone, and a right of the user's own before those of roles.
+		$rules  = array_slice( array_merge( array( '"manage_options";' ), array_map( fn( $role ) => is_int( $role ) ? "i:$role;" : "\"$role\";", array_keys( $powers ) ) ), 0, 100 );
+		$may    = fn( array $has ) => array_key_exists( 'manage_options', $has ) ? (bool) $has['manage_options'] : (bool) array_intersect_key( $has, $powers );
 		$any    = implode( ' OR ', array_fill( 0, count( $rules ), 'm.meta_value LIKE %s' ) );
 		$values = array_map( fn( $rule ) => '%' . $wpdb->esc_like( $rule ) . '%', $rules );
-		$asked  = $wpdb->prepare( "SELECT u.ID, u.user_login, u.user_email FROM $wpdb->users u JOIN $wpdb->usermeta m ON m.user_id = u.ID WHERE m.meta_key = %s AND ( $any ) ORDER BY u.ID LIMIT %d", array_merge( array( $key ), $values, array( self::MAX_LISTED + 1 ) ) );
+		$asked  = $wpdb->prepare( "SELECT u.ID, u.user_login, u.user_email, m.meta_value FROM $wpdb->users u JOIN $wpdb->usermeta m ON m.user_id = u.ID WHERE m.meta_key = %s AND ( $any ) ORDER BY u.ID LIMIT %d", array_merge( array( $key ), $values, array( self::MAX_LISTED + 1 ) ) );
 		$admins = array();
-		foreach ( (array) $wpdb->get_results( $asked, ARRAY_N ) as list( $id, $login, $mail ) ) {
-			$admins[] = array( 'id' => (int) $id, 'login' => $login, 'mail' => hash_hmac( 'sha256', strtolower( $mail ), self::secret() ) );
+		$asked  = (array) $wpdb->get_results( $asked, ARRAY_N );
+		Sitefleet_Refusal::when( count( $asked ) > self::MAX_LISTED, 'too_large', 'There are more than 2,000 administrators.' );
+		foreach ( $asked as list( $id, $login, $mail, $stored ) ) {
+			if ( $may( self::plain( $stored ) ) ) $admins[] = array( 'id' => (int) $id, 'login' => $login, 'mail' => hash_hmac( 'sha256', strtolower( $mail ), self::secret() ) );
 		}
 		$roles  = array();
 		$groups = $wpdb->prepare( "SELECT part.role, COUNT(*) FROM ( SELECT LEFT( meta_value, 500 ) AS role FROM $wpdb->usermeta WHERE meta_key = %s LIMIT 50000 ) AS part GROUP BY part.role LIMIT %d", $key, self::MAX_LISTED + 1 );
 		foreach ( (array) $wpdb->get_results( $groups, ARRAY_N ) as list( $stored, $number ) ) {
 			foreach ( array_keys( self::plain( $stored ) ) as $role ) $roles[ $role ] = ( $roles[ $role ] ?? 0 ) + (int) $number;
 		}
-		return array( 'administrators' => $admins, 'roles' => array_map( fn( $role, $number ) => array( 'role' => (string) $role, 'users' => $number ), array_keys( $roles ), array_values( $roles ) ) );
+		return array( 'administrators' => $admins, 'powers' => array_map( 'strval', array_keys( $powers ) ), 'roles' => array_map( fn( $role, $number ) => array( 'role' => (string) $role, 'users' => $number ), array_keys( $roles ), array_values( $roles ) ) );
 	}
 
 	/** Where such files are: what their names begin with => folder. Of the one above only wp-config.php counts. */

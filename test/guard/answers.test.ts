@@ -50,7 +50,7 @@ const READERS: Record<string, [good: Fields, read: (value: Fields) => unknown]> 
   hello: [hello, helloOf],
   restored: [{ snapshot, already: false, replaced: snapshot, active: true, maintenance: false, ms: 1 }, restoredOf],
   faults: [{ faults: [fault] }, faultsOf],
-  ledger: [{ ledger }, ledgerOf],
+  ledger: [{ ledger: { ...ledger, powers: ['r'] } }, ledgerOf],
   mended: [{ mended: { files: ['f'], options: ['o'], events: ['e'] } }, mendedOf],
   sandbox: [{ looks: ['l'] }, sandboxOf],
   token: [{ token: DIGEST, until: 1 }, tokenOf],

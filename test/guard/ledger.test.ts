@@ -102,6 +102,35 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
     site.wp("remove_role( 'boss' ); get_user_by( 'login', 'edith' )->remove_role( 'boss' );");
   });
 
+  it.each([
+    ['a:1:{s:13:"administrator";s:1:"1";}', true],
+    ['a:1:{s:13:"administrator";i:1;}', true],
+    // WordPress looks at the name of a role only.
+    ['a:1:{s:13:"administrator";b:0;}', true],
+    ['a:1:{i:7;b:1;}', true],
+    ['a:1:{s:14:"manage_options";i:1;}', true],
+    ['a:2:{s:13:"administrator";b:1;s:14:"manage_options";s:1:"0";}', false],
+    ['a:1:{s:6:"author";s:15:""administrator";";}', false],
+  ])('names who may administer as WordPress does, however it is stored: %s', async (stored, may) => {
+    site.wp("add_role( '7', 'Seven', array( 'manage_options' => 1 ) );");
+    host.query(
+      `UPDATE ledger.wp_usermeta SET meta_value = '${stored}' WHERE meta_key = 'wp_capabilities' AND user_id = ( SELECT ID FROM ledger.wp_users WHERE user_login = 'edith' )`,
+    );
+    expect(site.wp("echo (int) user_can( get_user_by( 'login', 'edith' ), 'manage_options' );")).toBe(may ? '1' : '0');
+    const { administrators } = await guard.ledger();
+    site.wp("remove_role( '7' ); get_user_by( 'login', 'edith' )->set_role( 'editor' );");
+    expect(administrators.map(({ login }) => login)).toEqual(['admin', 'second', ...(may ? ['edith'] : [])]);
+  });
+
+  it('names the roles that may administer, also while nobody has them', async () => {
+    expect((await guard.ledger()).powers).toEqual(['administrator']);
+    site.wp(
+      "get_role( 'subscriber' )->add_cap( 'manage_options' ); add_role( '7', 'Seven', array( 'manage_options' => 1 ) ); add_role( 'none', 'None', array( 'manage_options' => false ) );",
+    );
+    expect((await guard.ledger()).powers).toEqual(['administrator', 'subscriber', '7']);
+    site.wp("get_role( 'subscriber' )->remove_cap( 'manage_options' ); remove_role( '7' ); remove_role( 'none' );");
+  });
+
   it('tells nobody else, and no secrets', async () => {
     for (const headers of [
       {},

@@ -83,6 +83,22 @@ const HARMS: readonly Harm[] = [
     present: (site) => site.wp("echo username_exists( 'mallory' ) ? 1 : 0;") === '1',
   },
   {
+    name: 'adds an administrator past WordPress',
+    code: once(
+      'h4b',
+      `$wpdb->insert( $wpdb->users, array( 'user_login' => 'trudy', 'user_pass' => 'x', 'user_email' => 't@t.example' ) ); $wpdb->insert( $wpdb->usermeta, array( 'user_id' => $wpdb->insert_id, 'meta_key' => $wpdb->prefix . 'capabilities', 'meta_value' => 'a:1:{s:13:"administrator";s:1:"1";}' ) );`,
+    ),
+    says: 'Administrators have been added: trudy.',
+    rolledBack: true,
+    present: (site) => site.wp("echo username_exists( 'trudy' ) ? 1 : 0;") === '1',
+  },
+  {
+    name: 'lets a role administer that nobody gets by himself',
+    code: once('h4c', "get_role( 'subscriber' )->add_cap( 'manage_options' );"),
+    says: 'Roles may now administer the site: subscriber.',
+    present: (site) => site.wp("echo (int) get_role( 'subscriber' )->has_cap( 'manage_options' );") === '1',
+  },
+  {
     name: 'opens the registration',
     code: once('h5', "update_option( 'users_can_register', 1 );"),
     says: 'The setting users_can_register was 0 and is 1.',

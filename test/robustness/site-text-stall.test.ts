@@ -149,7 +149,7 @@ it('a megabyte of tables and plugins that are gone after an update is compared f
   const tables = Array.from({ length: 2_000 }, (_, i) => ({ name: `${i}${'\uFDFA'.repeat(160)}`, rows: 9 }));
   const active = Array.from({ length: 5_000 }, (_, i) => `${'a'.repeat(180)}${i}`);
   const none = { prefix: 'wp_', tables: [], options: 1, vital: [], active: [], files: [], events: [], held: [] };
-  const now = { ...none, wordpress: '6.1', administrators: [], roles: [], mails: 0 };
+  const now = { ...none, wordpress: '6.1', administrators: [], roles: [], powers: null, mails: 0 };
   const other = active.map((slug) => `${slug}b`);
   const times = await harmlessMegabytes(LIMIT, async () => {
     for (let item = 0; item < 30; item++)

@@ -43,6 +43,7 @@ const BEFORE: GuardLedger = {
   ],
   administrators: [{ id: 1, login: 'admin', mail: 'x' }],
   roles: [{ role: 'administrator', users: 1 }],
+  powers: ['administrator'],
   mails: 3,
   held: ['wp_user_roles', 'sidebars_widgets', 'theme_mods_plain'],
 };
@@ -133,9 +134,33 @@ it.each<[string, Partial<GuardLedger>, string[]]>([
     { administrators: [{ id: 2, login: 'mallory', mail: 'y' }] },
     ['broken administrators added', 'suspect administrators gone'],
   ],
+  ['a role that may administer', { powers: ['administrator', 'boss'] }, ['suspect powers']],
+  ['one that nobody can give himself', { powers: ['administrator', 'subscriber'] }, ['suspect powers']],
+  [
+    'everyone an administrator by the role that all get',
+    { ...vital('users_can_register', '1'), powers: ['administrator', 'subscriber'] },
+    ['broken powers', 'suspect setting users_can_register'],
+  ],
+  [
+    'another role for all, which may administer',
+    { ...vital('default_role', 'boss'), powers: ['administrator', 'boss'] },
+    ['broken setting default_role', 'suspect powers'],
+  ],
   ['21 mails', { mails: 24 }, ['suspect mails']],
 ])('is a finding: %s', (_name, now, expected) => {
   expect(found(now)).toEqual(expected);
+});
+
+it('what a guard does not say of roles is not known, before or after', () => {
+  const powers = ['administrator', 'subscriber'];
+  const { powers: _, ...older } = BEFORE;
+  const open = vital('users_can_register', '1');
+  // As a run has kept it that began under the version before.
+  for (const before of [{ ...BEFORE, powers: null }, older as GuardLedger])
+    expect(compareLedgers({ ...before, ...open }, { ...BEFORE, ...open, powers }, { slugs: [], core: false })).toEqual(
+      [],
+    );
+  expect(found({ powers: null })).toEqual([]);
 });
 
 it('WordPress may replace its own files and events, but not the configuration', () => {

@@ -51,6 +51,7 @@ export function ledger(site: DemoSite, guard: GuardState) {
     held: ['wp_user_roles', 'sidebars_widgets'],
     administrators: logins.map((login, i) => ({ id: i + 1, login, mail: digest(login) })),
     roles: [{ role: 'administrator', users: logins.length }],
+    powers: ['administrator'],
     mails: harms.has('sends_mails') ? 21 : 0,
   };
 }

@@ -9,7 +9,7 @@ import type { GuardState, ItemKind, KeptVersion } from './types.js';
 const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
-export function putGuard(site: DemoSite, version = '1.8.2', login = false): GuardState {
+export function putGuard(site: DemoSite, version = '1.9.0', login = false): GuardState {
   const state = site.inner;
   site.touch();
   state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);

@@ -131,6 +131,8 @@ export interface GuardLedger {
   /** Who may change the site's settings. `mail` is a keyed hash. */
   administrators: { id: number; login: string; mail: string }[];
   roles: { role: string; users: number }[];
+  /** Roles whose users may change the site's settings; null = a guard before 1.9.0 does not say. */
+  powers: string[] | null;
   /** Mails that armed items have sent so far. */
   mails: number;
 }
@@ -299,6 +301,7 @@ export function ledgerOf(answer: Fields): GuardLedger {
       mail: text(from, 'mail', 64),
     })),
     roles: all('roles', (from) => ({ role: text(from, 'role', 200), users: number(from, 'users') })),
+    powers: value.powers === undefined ? null : texts(value, 'powers'),
     mails: number(value, 'mails'),
   };
 }

@@ -85,6 +85,7 @@ export function compareLedgers(before: GuardLedger, now: GuardLedger, known: Led
   const all = [
     ...tables(before, now),
     ...administrators(before, now),
+    ...powers(before, now),
     ...settings(before, now),
     ...held(before, now),
     ...options(before, now),
@@ -136,6 +137,16 @@ function administrators(before: GuardLedger, now: GuardLedger): Difference[] {
   ];
 }
 
+/** Roles that did not administer. Shops and the like bring roles of their own; the one that anybody gets makes everyone an administrator. */
+function powers(before: GuardLedger, now: GuardLedger): Difference[] {
+  const known = new Set(before.powers ?? now.powers);
+  const added = (now.powers ?? []).filter((role) => !known.has(role));
+  const setting = (name: string) => now.vital.find((one) => one.name === name)?.value;
+  const open = setting('users_can_register') === '1' && added.includes(setting('default_role') ?? '');
+  const roles = added.map((role) => ({ role }));
+  return listed(open ? 'broken' : 'suspect', 'powers', 'Roles may now administer the site', roles, 'role');
+}
+
 function settings(before: GuardLedger, now: GuardLedger): Difference[] {
   const then = new Map(before.vital.map(({ name, value }) => [name, value]));
   return now.vital.flatMap(({ name, value }): Difference[] => {
@@ -143,16 +154,16 @@ function settings(before: GuardLedger, now: GuardLedger): Difference[] {
     if (old === undefined || old === value) return [];
     const say = () =>
       `The setting ${siteWord(name)} was ${siteWord(old ?? 'none')} and is ${siteWord(value ?? 'none')}.`;
-    const severity = settingBreaks(name, old ?? '', value ?? '') ? 'broken' : 'suspect';
+    const severity = settingBreaks(name, old ?? '', value ?? '', now) ? 'broken' : 'suspect';
     return [{ severity, key: `setting ${name}`, say, mend: { options: [name] } }];
   });
 }
 
 /** Visitors are led elsewhere, or anyone may become an administrator. */
-function settingBreaks(name: string, old: string, value: string): boolean {
+function settingBreaks(name: string, old: string, value: string, { powers }: GuardLedger): boolean {
   const bare = (address: string) => address.replace(/^https?:\/\/(www\.)?|\/+$/gi, '').toLowerCase();
   if (name === 'siteurl' || name === 'home') return bare(old) !== bare(value);
-  return name === 'default_role' && value === 'administrator';
+  return name === 'default_role' && (value === 'administrator' || powers?.includes(value) === true);
 }
 
 /** Without its roles no one may do anything on a site. What was set in a theme that is no longer active is left behind. */
