@@ -677,7 +677,9 @@ class Sitefleet_Guard {
 		$this->sandbox = $nonce;
 		wp_using_ext_object_cache( false );
 		foreach ( array( 'DONOTCACHEPAGE', 'DONOTCACHEOBJECT', 'DONOTCACHEDB' ) as $word ) defined( $word ) || define( $word, true );
-		header( "X-Sitefleet-Session: $nonce" );
+		// Nothing is sent before the end: the header also says what a page was refused after its beginning.
+		ob_start();
+		header( "X-Sitefleet-Session: $nonce  all" );
 		// A plugin may put a callback of its own in place of this one.
 		self::stay_uncached();
 		header_register_callback(
@@ -749,7 +751,7 @@ class Sitefleet_Guard {
 		// WordPress notes and mails a fatal error once it is there.
 		$counts = '' !== $what && count( $this->refused ) < 40 && ! ( ( error_get_last()['type'] ?? 0 ) & self::FATAL );
 		if ( $counts ) $this->refused[ substr( md5( $what ), 0, 8 ) ] = true;
-		if ( ! headers_sent() ) header( "X-Sitefleet-Session: $this->sandbox " . implode( ',', array_keys( $this->refused ) ) );
+		if ( ! headers_sent() ) header( "X-Sitefleet-Session: $this->sandbox " . implode( ',', array_keys( $this->refused ) ) . ' all' );
 		return $instead;
 	}
 
@@ -1838,8 +1840,6 @@ class Sitefleet_Guard {
 	public function watch( array $error ): void {
 		if ( $this->watched ) return;
 		$this->watched = true;
-		// It may have failed for what it was refused: Sitefleet sees the page, and compares.
-		if ( $this->refused ) return;
 		self::php( 'ini_set', 'memory_limit', '-1' );
 		self::php( 'set_time_limit', 0 );
 		$this->quietly(
@@ -1848,7 +1848,7 @@ class Sitefleet_Guard {
 				$task = defined( 'DOING_CRON' ) && DOING_CRON && did_action( 'wp_loaded' );
 				$ours = ! $task && $this->is_look( $_SERVER, self::key(), $this->sites(), time() );
 				// Busy: another process handles one. Visitors who keep it busy must not hide what a request of Sitefleet has met.
-				$this->locked( fn() => $this->judge( $error, $ours ), $ours ? 5.0 : 0.0 );
+				$this->locked( fn() => $this->judge( $error, $ours && ! $this->refused ), $ours ? 5.0 : 0.0 );
 			}
 		);
 	}
@@ -1859,6 +1859,8 @@ class Sitefleet_Guard {
 		$past   = $faults[ $fault['mark'] ] ?? null;
 		$armed  = $this->culprit( $error, array_reverse( $this->armed() ) );
 		$reason = null;
+		// What it may have failed for tells nothing of what is known already.
+		if ( $this->refused && ( null === $armed || ( null !== $past && 'refused' !== $past['waited'] ) ) ) return;
 		if ( null !== $armed ) {
 			$reason = $this->reason_to_wait( $error, $armed, $past, $ours );
 			if ( null === $reason ) {
@@ -1929,6 +1931,7 @@ class Sitefleet_Guard {
 		if ( preg_match( self::RESOURCES, $error['message'] ) ) {
 			return 'resources'; // A slow import is not a broken plugin.
 		}
+		if ( $this->refused ) return 'refused'; // It may have failed for that: Sitefleet sees the page, and compares.
 		// What Sitefleet checks had worked before the update; only scheduled tasks were not tried.
 		if ( ( $past['before'] ?? 0 ) && ( ! $ours || ( defined( 'DOING_CRON' ) && DOING_CRON ) ) ) {
 			return 'known'; // The version before had the same.

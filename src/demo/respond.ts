@@ -60,7 +60,7 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
     ...made,
     headers: {
       ...made.headers,
-      'x-sitefleet-session': `${inside.nonce} ${(faults.refusedInside ?? ['0badcafe']).join()}`,
+      'x-sitefleet-session': `${inside.nonce} ${(faults.refusedInside ?? ['0badcafe']).join()} all`,
     },
   };
 }

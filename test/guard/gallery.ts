@@ -85,6 +85,11 @@ const route = (space: string) =>
     `register_rest_route( '${space}', '/x', array( 'methods' => 'GET', 'callback' => '__return_true', 'permission_callback' => '__return_true' ) );`,
   );
 
+/** The sandbox refuses it, in every version. */
+const STORES = `add_option( 'k2_seen', 1 ); ${on('admin_init', "update_option( 'k2_seen', microtime() );")}`;
+const widget = (code: string) =>
+  on('wp_dashboard_setup', `wp_add_dashboard_widget( 'k2', 'Sales', function () { ${code} } );`);
+
 export const BAD: readonly Kind[] = [
   { name: 'hangs for half a minute', code: on('init', 'sleep( 30 );'), slow: 30 },
   { name: 'is slow by 10 s', code: on('template_redirect', 'sleep( 10 );'), slow: 25 },
@@ -118,6 +123,11 @@ export const BAD: readonly Kind[] = [
     name: 'fatal only on one page',
     code: on('template_redirect', `if ( is_single() ) { ${FATAL} }`),
     paths: ['hello-world/'],
+  },
+  {
+    name: 'fatal only in a widget of the dashboard, in which all versions are refused something',
+    old: STORES,
+    code: STORES + widget(FATAL),
   },
   { name: 'fatal only on the login page', code: on('login_init', FATAL) },
   { name: 'output before the headers', code: 'echo "debug\\n"; flush();' },
@@ -487,6 +497,12 @@ export const GOOD: readonly Kind[] = [
     code: on(
       'admin_init',
       `${IN_ADMIN} if ( ! get_option( 'k2_made' ) && ! add_option( 'k2_made', 1 ) ) { ${FATAL} } }`,
+    ),
+  },
+  {
+    name: 'stops in a widget of the dashboard where it can store nothing',
+    code: widget(
+      `if ( is_user_logged_in() && ! get_option( 'k2_sales' ) && ! add_option( 'k2_sales', 1 ) ) { ${FATAL} }`,
     ),
   },
   {

@@ -3,7 +3,7 @@
  * gets none.
  */
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -236,6 +236,20 @@ describe('the sandbox of the guard', needs(...WORDPRESS), () => {
         expect(await see('dashboard')).toMatchObject({ status: 302, inside: true }),
       );
     });
+  });
+
+  it('says what a page is refused at its very end, and nothing is sent before', async () => {
+    await guard.sandbox(600);
+    const late = on('in_admin_footer', "wp_remote_get( 'https://late.example/' );");
+    const digest = createHash('md5').update('ask late.example').digest('hex').slice(0, 8);
+    await withPlugins({ late }, async () => {
+      for (const look of ['dashboard', 'editor'] as const) {
+        const answer = await see(look);
+        expect(answer.refused).toContain(digest);
+        expect(madeBy(answer)?.split(' ')[2]).toBe('all');
+      }
+    });
+    expect(madeBy(await see('front'))?.split(' ')).toEqual([expect.any(String), '', 'all']);
   });
 
   describe('leaves nothing', () => {
@@ -477,6 +491,14 @@ describe('the sandbox of the guard', needs(...WORDPRESS), () => {
       const address = addressOf('ajax');
       const { headers } = later.session(address);
       expect((await visit(address.href, { ...headers, ...guard.look() })).status).toBe(500);
+      const faults = await later.faults(0);
+      if (!restored)
+        expect(faults).toMatchObject([
+          {
+            ...{ waited: 'refused', blames: kept.id, ours: null, restored: null, line: 6 },
+            ...{ file: 'wp-content/plugins/armed/armed.php', message: expect.stringContaining('removed_function()') },
+          },
+        ]);
       const isOld = () => readFileSync(join(site.content, 'plugins/armed/armed.php'), 'utf8').includes('1.0');
       expect({ code, restored: isOld() }).toEqual({ code, restored });
       // A look that failed is no sign of life: the front page, which fails for everybody, is not left so.

@@ -765,6 +765,11 @@ describe('what logged-in users meet', () => {
   const body = (change: (text: string) => string) => (made: Answer) => ({ body: change(String(made.body)) });
   const says = (text: string) => body(() => text);
   const CRASHED = () => ({ status: 500, body: '<p>There has been a critical error on this website.</p>' });
+  /** What WordPress makes of the rest of a page once the head of wp-admin is out. */
+  const ended = (text: string, after = '') =>
+    body((made) =>
+      made.replace(/<h2>.*/s, `<div class="wp-die-message"><p>${text}</p></div>${after}</body>\n</html>\n\t`),
+    );
   const REFUSED = '<sitefleet-passwords>refused</sitefleet-passwords>';
   const leads = (to: string) => () => ({ status: 302, headers: { location: to }, body: '' });
   /** WordPress cuts the list of names after 128 letters, also within a name. */
@@ -774,6 +779,14 @@ describe('what logged-in users meet', () => {
   it.each([
     ['the dashboard is fatal', ['dashboard'], CRASHED, /The dashboard answers HTTP 500/],
     ['the dashboard is blank', ['dashboard'], says(''), /The dashboard (?:ends before|is blank|has lost parts)/],
+    ['the dashboard ends', ['dashboard'], ended('There has been a critical error on this website.'), /critical error/],
+    ['it ends in another language', ['dashboard'], ended('Es gab einen Fehler.'), /The dashboard says "wp_die\(\)"/],
+    [
+      'it ends with a way back',
+      ['dashboard'],
+      ended('No', "\n<p><a href='javascript:history.back()'>Back</a></p>"),
+      /wp_die/,
+    ],
     ['the menu is gone', ['dashboard'], body((text) => text.replace(/<ul id="adminmenu".*?<\/ul>/, '')), /adminmenu/],
     ['the editor is fatal', ['editor'], CRASHED, /The editor answers HTTP 500/],
     [
@@ -808,6 +821,17 @@ describe('what logged-in users meet', () => {
       'shows a notice',
       ['dashboard'],
       body((text) => text.replace('<h1>', '<a href="https://x.example/">New!</a><h1>')),
+      null,
+    ],
+    [
+      'quotes the last message of WordPress',
+      ['front', 'dashboard'],
+      body((text) =>
+        text.replace(
+          '</body>',
+          '<div class="wp-die-message"><p>There has been a critical error on this website.</p></div><p>So it says.</p></body>',
+        ),
+      ),
       null,
     ],
     ['renames a menu', ['dashboard', 'editor'], body((text) => text.replace('Posts', 'News')), null],

@@ -21,6 +21,16 @@ const described = (body: string, robots = '') =>
     },
     URL_OF_SITE,
   );
+/** A look in the sandbox; `session` = what the guard says of it. */
+const look = (body: string, session = 'nonce') =>
+  factsOf(
+    {
+      ...{ status: 200, location: '', content_type: 'text/html', sets_cookies: false, cut: false, ms: 1 },
+      ...{ failure: null, body, session },
+    },
+    URL_OF_SITE,
+    'nonce',
+  );
 const page = (head: string, body = '') => `<!doctype html><html><head>${head}</head><body>${body}</body></html>`;
 
 it.each([
@@ -118,16 +128,16 @@ it('a button that is told to send a form elsewhere is one, and one that a visito
   expect(submits('<button title="Bob form=\'contact\'">Send</button>')).toEqual([false]);
 });
 
+it('of a page that ends with a message of WordPress, a look tells if the guard says all that was refused', () => {
+  const body = '<h1>Dashboard</h1><div class="wp-die-message"><p>Oh no.</p></div></body>\n</html>\n\t';
+  expect(look(body, 'nonce  all').errors).toEqual(['wp_die()']);
+  expect(look(body, 'nonce 0badcafe all').errors).toEqual(['wp_die()']);
+  // A guard before 1.9.0.
+  expect(look(body, 'nonce 0badcafe').errors).toEqual([]);
+  expect(described(body).errors).toEqual(['wp_die()']);
+});
+
 it('parts of wp-admin are elements, not words in a value', () => {
-  const look = (body: string) =>
-    factsOf(
-      {
-        ...{ status: 200, location: '', content_type: 'text/html', sets_cookies: false, cut: false, ms: 1 },
-        ...{ failure: null, body, session: 'nonce' },
-      },
-      URL_OF_SITE,
-      'nonce',
-    );
   const planted = `<a title="id='adminmenu'" href="/load-scripts.php?load=wp-data">x</a><b title="id='post_ID' value='9'">`;
   expect(look(planted)).toMatchObject({ parts: [] });
   expect(look(planted).editing).toBeUndefined();

@@ -74,6 +74,13 @@ const FIRST = [
 const NO_DATABASE = /^\s{0,50}Error establishing a database connection[.!]?\s{0,50}$/;
 const WORDS_OF_AN_ERROR_PAGE = 30;
 const PARTS_OF_A_SITE: readonly string[] = ['article', 'section', 'form'];
+/**
+ * In wp-admin, once its head is out, WordPress ends a page with its message, without a status and a head of its own, in the
+ * language of the site. In the content of a page something of the page follows, at least a script or an end tag.
+ */
+const MESSAGE = '<div class="wp-die-message">';
+const ENDED_BY_MESSAGE =
+  /^(?:(?!<\/div>)[\s\S]){0,5000}<\/div>(?:\s{0,9}<p><a\b(?:(?!<\/p>)[\s\S]){0,1000}<\/p>){0,2}<\/body>\s{0,9}<\/html>/;
 /** With these words PHP ends a page. */
 const PHP_FAILURES = ['Fatal error', 'Parse error'] as const;
 const END_OF_PHP = / on line (?:<b>)?\d{1,9}(?:<\/b>)?(?:<br \/>)?$/;
@@ -124,7 +131,7 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     bytes: Buffer.byteLength(page.body),
     title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
     whole: page.cut || /<\/html\s*>/i.test(text),
-    errors: errorsOf(page, isNoDatabase(shown, words.length, markup)),
+    errors: errorsOf(page, isNoDatabase(shown, words.length, markup), nonce === undefined || tellsAll(page)),
     assets: assetsOf(text, siteUrl),
     words,
     markup: { ...markup, noindex },
@@ -149,6 +156,14 @@ function partsOfInterfaces({ body, content_type, cut }: Page): Pick<PageFacts, '
   } catch {
     return {};
   }
+}
+
+/**
+ * Whether the guard held a look back to the end, and so says all that it was refused. An older one says what it was refused before
+ * the head of wp-admin was out: what fails later may fail for the rest.
+ */
+function tellsAll({ session }: Page): boolean {
+  return session?.split(' ')[2] === 'all';
 }
 
 function insideFacts({ body, location, session }: Page, siteUrl: string, nonce: string): Partial<PageFacts> {
@@ -234,17 +249,24 @@ function isXml(body: string, cut: boolean): boolean {
   return at >= 0 && /^\s{0,9}>(?:\s|<!--(?:(?!-->)[\s\S]){0,2000}-->){0,500}$/.test(body.slice(at + root.length + 2));
 }
 
-/** Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own. */
-function errorsOf({ body, cut }: Page, noDatabase: boolean): string[] {
+/**
+ * Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own.
+ * @param within a message of WordPress that ends a page counts
+ */
+function errorsOf({ body, cut }: Page, noDatabase: boolean, within: boolean): string[] {
   // Perhaps behind the beginning of the page that failed.
   const at = body.search(WP_DIE);
-  const errorPage = at < 0 ? '' : body.slice(at);
+  const message = body.slice(body.lastIndexOf(MESSAGE));
+  const ended = within && at < 0 && ENDED_BY_MESSAGE.test(message);
+  const errorPage = ended ? message : at < 0 ? '' : body.slice(at);
   const byPhp = PHP_FAILURES.filter((name) => {
     const said = Math.max(body.lastIndexOf(`${name}: `), body.lastIndexOf(`<b>${name}</b>:`));
     // The end of what was read of a longer page may be a visitor's text.
     return said >= 0 && (said < at || (!cut && END_OF_PHP.test(body.slice(said).trimEnd().slice(-100))));
   });
   const byWordPress = FAILURES.filter(([, text]) => text.test(errorPage)).map(([name]) => name);
+  // In another language, or because of something else.
+  if (ended && byWordPress.length === 0) byWordPress.push('wp_die()');
   const byHost = noDatabase ? ['Error establishing a database connection'] : [];
   return [...new Set([...byPhp, ...byWordPress, ...byHost])];
 }

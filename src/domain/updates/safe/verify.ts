@@ -125,7 +125,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     run.unsteady = rates.unsteady();
     const now = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
     seen ||= found.some(isBroken);
-    if (now.length > 0) broken = now;
+    if (now.length > 0) broken = [...now, ...reasonsOf(run, now, faults)];
     const known = { suspect: [], restored, seen, blamed: blamedBy(run, faults), rumours: rumoursOf(run, faults) };
     if (restored.length > 0) return { broken, ...known };
     const keys = now.flatMap(({ path }) => path ?? []).filter((key) => isTurnedAway(looked.seen[key] ?? SHOWN));
@@ -266,6 +266,16 @@ function agreed(before: Finding[] | null, now: readonly Finding[]): Finding[] {
 /** Errors of our own requests, those that the guard has acted on, and those that it could not decide on. */
 function counts({ restored, waited, ours }: GuardFault): boolean {
   return restored !== null || (ours !== null && !EXCUSED.includes(waited));
+}
+
+/**
+ * What ended a look in the sandbox that had been refused something: alone it proves nothing. It is said where a page of the
+ * sandbox is broken without such an excuse.
+ */
+function reasonsOf(run: SafeRun, found: readonly Finding[], faults: readonly GuardFault[]): Finding[] {
+  const inside = new Set<string | null>(furtherPages(run.facts).filter(isInside).map(keyOf));
+  if (!found.some(({ path }) => inside.has(path))) return [];
+  return faults.filter(({ waited }) => waited === 'refused').map(findingOf);
 }
 
 /** Visitors met it in scheduled tasks of WordPress: a request of ours can repeat it. */

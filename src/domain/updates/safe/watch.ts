@@ -122,8 +122,10 @@ function keptSince(row: WatchedRow): number {
 }
 
 /** An error that did not occur before the update of an item, and occurred after that was kept. */
-function isLate({ time, first, message, restored }: GuardFault, row: WatchedRow): boolean {
+function isLate({ time, first, message, restored, waited }: GuardFault, row: WatchedRow): boolean {
   if (restored === row.snapshot) return true;
+  // A look of another run may have met it for what it was refused.
+  if (waited === 'refused') return false;
   return time >= keptSince(row) && first >= (itemOf(row, null).faults_since ?? 0) && !RESOURCES.test(message);
 }
 
