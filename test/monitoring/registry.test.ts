@@ -125,7 +125,7 @@ function registry(change: Partial<ProbeOptions> = {}): Probe {
     rdapBootstrapUrl: `http://127.0.0.1:${rdapPort}/dns.json`,
     whoisRoot: `127.0.0.1:${whoisPort}`,
     registryGapMs: 0,
-    registryTimeoutMs: 500,
+    registryTimeoutMs: 60_000,
     ...change,
   });
   return closing(probe);
