@@ -8,6 +8,7 @@ import { ordinary, safetyApp } from '../safety/safety-app.js';
 import { runNextChunk } from '../support/chunks.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Answer, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 import { connect, mcpApp, textOf } from '../support/mcp-clients.js';
 
 describe('over REST', () => {
@@ -40,6 +41,40 @@ describe('over REST', () => {
     const log = (await app.rest('GET /actions?contexts=settings')).body.data;
     expect(log).toMatchObject([{ operation: 'POST /actions/undo', undoes: [id] }, { id }]);
     expect((await app.rest('GET /actions/verify')).body.data).toMatchObject({ valid: true });
+  });
+});
+
+describe('a name that a caller gives to its requests', () => {
+  it('makes no change one of another call: who did each is said, and each is undone', async () => {
+    const app = await restApp({ sites: 3, jobs: false });
+    for (const i of [0, 1, 2]) await app.connect(i);
+    const { id: client_id } = await app.call('add-client', { name: 'First' });
+
+    expect((await app.rest('PUT /sites/1/edit', { body: { client_id } })).status).toBe(200);
+    const { keys: stored } = app.service.store;
+    const other = (await newKey(stored, { scope: 'read_write', description: 'other', now: app.clock.now() })).token;
+    app.clock.move(1_000);
+    const since = new Date(app.clock.now()).toISOString();
+    const headers = { 'x-request-id': 'trace-7' };
+    expect((await app.rest(`POST /clients/${client_id}/suspend`, { headers })).status).toBe(200);
+    await app.rest('POST /sites/2/suspend', { headers });
+    await app.rest('POST /sites/3/suspend', { headers, token: other });
+    const keys = await app.db.all<{ actor: string; actor_id: number; operation: string }>(
+      "SELECT actor, actor_id, operation FROM action_log WHERE request_id = 'trace-7' ORDER BY id DESC",
+    );
+    expect(new Set(keys.map(({ actor_id }) => actor_id)).size).toBe(2);
+    const { actions } = await app.call('list-actions', { since });
+    let caller = {};
+    const told = (actions as { actor?: string; operation?: string }[]).map(({ actor, operation }) => {
+      if (actor !== undefined) caller = { actor, operation };
+      return caller;
+    });
+    expect(told).toEqual(keys.map(({ actor, operation }) => ({ actor, operation })));
+    const suspended = () => app.db.all('SELECT id FROM site WHERE suspended = 1');
+    expect(await suspended()).toHaveLength(3);
+    const undone = await app.rest('POST /actions/undo', { body: { since, confirm: true } });
+    expect(undone.body).toMatchObject({ success: 1, data: { total_errors: 0 } });
+    expect(await suspended()).toEqual([]);
   });
 });
 

@@ -95,11 +95,16 @@ type ActionView = ReturnType<typeof actionView>;
 
 /**
  * Entries without hashes and what is empty, and with the beginning of long texts; of what cannot be undone only if it is
- * undone already; who called and how is said once for
- * entries of one call that follow each other.
+ * undone already; who called and how is said once for entries of one call that follow each other.
  */
 export function shortActions(views: readonly ActionView[]) {
-  return views.map((view, at) => shortAction(view, views[at - 1]?.request_id === view.request_id));
+  return views.map((view, at) => shortAction(view, isOfOneCall(view, views[at - 1])));
+}
+
+/** A caller names its requests as it likes, also as another caller has named one. */
+function isOfOneCall(view: ActionView, other: ActionView | undefined): boolean {
+  const members = ['request_id', 'operation', 'actor_type', 'actor_id', 'actor', 'via', 'client'] as const;
+  return members.every((member) => view[member] === other?.[member]);
 }
 
 function shortAction(view: ActionView, isOfCallAbove: boolean) {

@@ -186,8 +186,10 @@ export async function changesOf(ctx: Ctx, selected: Selected, siteId?: number): 
   };
 }
 
+/** What one call did: a caller names its requests as it likes, two alike, or as another caller has named one. */
 function followingOf(rows: readonly ActionRow[]): Set<ActionRow> {
-  const callOf = ({ request_id, action }: ActionRow) => `${action} ${request_id}`;
+  const callOf = ({ action, request_id, operation, actor_type, actor_id, actor }: ActionRow) =>
+    JSON.stringify([action, request_id, operation, actor_type, actor_id, actor]);
   const clients = new Set(rows.filter(({ context }) => context === 'client').map(callOf));
   return new Set(
     rows.filter((row) => row.context === 'site' && /suspended$/.test(row.action) && clients.has(callOf(row))),
