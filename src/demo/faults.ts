@@ -38,6 +38,8 @@ export interface PageVisit {
   query: (name: string) => string;
   /** The browser of a phone. */
   phone: boolean;
+  /** It takes compressed answers. */
+  gzip: boolean;
   /** In the guard's sandbox: what is looked at there; '' = an ordinary visitor. */
   inside: string;
 }

@@ -110,6 +110,7 @@ export class FleetHandler {
         session: request.headers['x-sitefleet-session'] ?? '',
         address: rest.slice(1),
         userAgent: request.headers['user-agent'] ?? '',
+        encodings: String(request.headers['accept-encoding'] ?? ''),
         tls: this.options.tls !== undefined,
         verify: this.options.verify,
       });

@@ -24,6 +24,8 @@ export interface SiteRequest extends ProtocolRequest {
   session: string | string[];
   address: string;
   userAgent: string;
+  /** Of compression, that it takes. */
+  encodings: string;
 }
 
 /** What the site answers, faults included that can be told in one answer. */
@@ -89,6 +91,7 @@ function pageOf(site: DemoSite, request: SiteRequest, inside: string): Answer {
     path: request.path,
     query: (name) => text(request.query, name),
     phone: /\bMobile\b/.test(request.userAgent),
+    gzip: /\bgzip\b/.test(request.encodings),
     inside,
   };
   const made = inside !== '' ? insidePage(site, inside) : ajax ? page(400, '0') : publicPage(site, visit);

@@ -1,5 +1,6 @@
 /** Pages as visitors get them, which caches and optimizers make otherwise than those with parameters or cookies. */
 
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PageChange, PageVisit } from '../../src/demo/faults.js';
 import { emptyCache } from '../../src/demo/page-cache.js';
@@ -56,8 +57,45 @@ describe('a version that breaks only what visitors get', () => {
     const { answer, plugin } = await updated(failing((visit) => plain(visit) && !front(visit)));
     expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
     expect(answer.suspects[0].findings).toContainEqual(
-      expect.stringMatching(/^The page \/\?p=1 that visitors get answers HTTP 500.*Past caches it is not so\.$/),
+      expect.stringMatching(
+        /^The page \/\?p=1 that visitors get answers HTTP 500.*Past caches and uncompressed it is not so\.$/,
+      ),
     );
+  });
+});
+
+describe('a version that breaks what browsers get', () => {
+  const says =
+    (body: (text: string) => string | Buffer): PageChange =>
+    (made, visit) =>
+      isPage(made) && visit.gzip && visit.inside === '' && visit.query('rest_route') === ''
+        ? { ...made, headers: { ...made.headers, 'content-encoding': 'gzip' }, body: body(String(made.body)) }
+        : made;
+  const leads =
+    (to: string): PageChange =>
+    (made, visit) =>
+      isPage(made) && front(visit) && visit.inside === ''
+        ? {
+            ...made,
+            body: String(made.body).replace('</title>', `</title><meta http-equiv="Refresh" content="0; URL='${to}'">`),
+          }
+        : made;
+
+  it.each([
+    ['it is said to be compressed, and is not', says((text) => text), /an answer that can be read/],
+    ['it is compressed twice', says((text) => gzipSync(gzipSync(text))), /ends before|is blank|has lost/],
+    ['its head sends visitors to another site', leads('https://evil.example/'), /redirects to a different address/],
+  ])('is undone: %s', async (_what, change, finding) => {
+    const { answer, plugin, old } = await updated(change);
+    expect(answer).toMatchObject({ updated: [], errors: [{ code: 'svc_update_rolled_back' }] });
+    expect(answer.errors[0].evidence).toContainEqual(expect.stringMatching(finding));
+    expect(plugin.version).toBe(old);
+  });
+
+  it('is kept where pages are compressed well, and where a page reloads itself', async () => {
+    const reloads: PageChange = (made, visit) => says((text) => gzipSync(text))(leads('/')(made, visit), visit);
+    const { answer, plugin } = await updated(reloads);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
   });
 });
 

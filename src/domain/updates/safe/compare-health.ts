@@ -124,7 +124,7 @@ function withPlain<F extends { page: LookedPage; finding: PageFinding }>(found: 
   const only = bad.filter(({ page }) => isPlain(page) && !others.some((one) => one.page.path === page.path));
   const severity = new Set(only.map(({ page }) => page.path)).size > 1 ? 'broken' : 'suspect';
   const told = only.map((one) => {
-    const what = `${one.finding.what} Past caches it is not so.`;
+    const what = `${one.finding.what} Past caches and uncompressed it is not so.`;
     return { ...one, finding: { severity, path: one.finding.path, what } as PageFinding };
   });
   return [...found.filter(({ page }) => !isPlain(page)), ...told];
@@ -281,7 +281,8 @@ function redirected(page: LookedPage, now: PageFacts): Finding {
   const what = `${nameOf(page)} redirects to a different address than before.`;
   const ends = now.status < 300 || now.status >= 400;
   const locked = /\/wp-(?:admin|login)\b/.test(now.location) && page.kind !== 'login';
-  if (!isInside(page)) return { severity: ends && !locked ? 'suspect' : 'broken', path: keyOf(page), what };
+  const stays = ends && !locked && now.elsewhere !== true;
+  if (!isInside(page)) return { severity: stays ? 'suspect' : 'broken', path: keyOf(page), what };
   // Many plugins lead administrators to a page of their own once.
   const login = /\/wp-login\.php\b|[?&]redirect_to=/.test(now.location);
   return login || now.elsewhere

@@ -119,12 +119,13 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
   const text = html ? page.body : '';
   const shown = shownMarkup(text);
   const markup = markupOf(text, shown, siteUrl);
+  const { refresh } = markup;
   const noindex = markup.noindex || forbidsIndex(page.robots ?? '') || closedToRobots(page);
   const words = wordsOf(shown);
   return {
     status: page.status,
     failure: page.failure?.kind ?? '',
-    location: locationOf(page.location, siteUrl),
+    location: locationOf(page.location || refresh, siteUrl),
     type: page.content_type,
     cookies: page.sets_cookies,
     ms: page.ms,
@@ -140,6 +141,7 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     ...partsOfInterfaces(page),
     cut: page.cut,
     away: page.status === 503 && (page.retry_after ?? '') !== '',
+    ...(refresh !== '' && { elsewhere: hostOf(locationOf(refresh, siteUrl)) !== hostOf(siteUrl) }),
     ...(nonce !== undefined && insideFacts(page, siteUrl, nonce)),
   };
 }

@@ -13,6 +13,8 @@ export interface PageMarkup {
   noindex: boolean;
   /** Where search engines are to look for it; '' = it does not say. */
   canonical: string;
+  /** Where its head sends visitors, as it is written; '' = nowhere. */
+  refresh: string;
   /** Other hosts of its scripts, styles, frames and links, without links that visitors have left; null = too many. */
   hosts: string[] | null;
   /** Those of them that a link names and nothing else: it may be one that a visitor has left, and is not marked so. */
@@ -87,8 +89,9 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
     }
   }
   const all = [...hosts].sort();
+  const metas = metasOf(shown);
   return {
-    ...{ structure, open, noindex: saysNoindex(shown), canonical },
+    ...{ structure, open, noindex: saysNoindex(metas), canonical, refresh: refreshOf(metas) },
     hosts: hosts.size > MAX_HOSTS ? null : all,
     linked: all.filter((host) => !loaded.has(host)),
     landmarks: landmarksOf(shown),
@@ -129,16 +132,29 @@ function landmarksOf(shown: string): Landmark[] {
 }
 
 /** In the head, where no visitor writes. */
-function saysNoindex(shown: string): boolean {
+function saysNoindex(metas: readonly string[]): boolean {
+  return metas.some(
+    (attributes) =>
+      ENGINES.includes(attribute(attributes, 'name').trim().toLowerCase()) &&
+      forbidsIndex(attribute(attributes, 'content')),
+  );
+}
+
+/** Where the head of a page sends its visitors, as it is written; '' = nowhere. */
+function refreshOf(metas: readonly string[]): string {
+  const found = metas.find((one) => attribute(one, 'http-equiv').trim().toLowerCase() === 'refresh') ?? '';
+  return (
+    /^[\s\d.]{0,20}[;,]?\s{0,20}url\s{0,20}=\s{0,20}['"]?([^'"]{1,2000})/i.exec(attribute(found, 'content'))?.[1] ?? ''
+  );
+}
+
+/** The attributes of the `meta` elements in the head of a page. */
+function metasOf(shown: string): string[] {
   const page = shown.replace(TITLE, ' ');
   const end = page.search(HEAD_ENDS);
   const length = end < 0 ? page.search(BODY_BEGINS) : end;
   const head = length < 0 ? page : page.slice(0, length);
-  return [...head.matchAll(META)].some(
-    ([, attributes = '']) =>
-      ENGINES.includes(attribute(attributes, 'name').trim().toLowerCase()) &&
-      forbidsIndex(attribute(attributes, 'content')),
-  );
+  return [...head.matchAll(META)].map(([, attributes = '']) => attributes);
 }
 
 /** WordPress marks most links that visitors have left. Its list of the latest comments does not. */

@@ -60,6 +60,8 @@ const patiently: HowToVisit = () => PATIENT;
 /** The browser of a phone: themes and caches have other pages for it. */
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
+/** What every browser sends: a site may compress its pages wrongly, or lead visitors by their language. */
+const BROWSER = { 'accept-encoding': 'gzip', 'accept-language': 'en-US,en;q=0.9' };
 /** Looked at twice before: what differs on its own is known of them, so smaller differences are judged, too. */
 const TWICE: readonly PageKind[] = ['front', 'plain', 'plain_page', 'asked', 'post', 'page', 'product'];
 
@@ -324,8 +326,11 @@ async function visit(
   page: LookedPage,
   { guard, ...options }: VisitOptions,
 ): Promise<PageFacts> {
-  const browser = page.kind === 'phone' ? { 'user-agent': PHONE } : {};
   const plain = isPlain(page);
+  const browser = {
+    ...(page.kind === 'phone' && { 'user-agent': PHONE }),
+    ...((plain || page.kind === 'phone') && BROWSER),
+  };
   let address = new URL(plain ? page.path : fresh(page.path), target.site.url);
   if (isInside(page)) {
     // Each request is signed for its address, so no redirect is followed.

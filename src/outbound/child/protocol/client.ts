@@ -290,9 +290,9 @@ export class ChildClient {
       method: call.visitBy ?? 'GET',
       headers: {
         ...this.#headers(call.at, url),
+        'accept-encoding': 'identity',
         ...call.options?.headers,
         accept: 'text/html,*/*;q=0.8',
-        'accept-encoding': 'identity',
       },
       body: null,
       maxBytes,
