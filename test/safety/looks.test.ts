@@ -1013,6 +1013,27 @@ describe('a page that fails now and then', () => {
     expectKept(await updated((made) => made, third(2, seen)), null);
   });
 
+  it.each([
+    [25, 20],
+    [25, 23],
+    [20, 6],
+    [20, 18],
+  ])('as its host does to one request in %i, before and after, is kept (%i)', async (period, from) => {
+    // Of each page in its own turn: which request comes first is left to the machine.
+    const requests = new Map<string, number>();
+    const host: PageChange = (made, { path, query, phone, inside, gzip }) => {
+      const parts = [path, phone, inside, gzip, ...['p', 'page_id', 'cat', 's', 'feed', 'rest_route'].map(query)];
+      const page = parts.join(' ');
+      const turn = [...page].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), from) % period;
+      const nth = requests.get(page) ?? (turn + from * 7) % period;
+      requests.set(page, nth + 1);
+      return nth % period === period - 1 ? { ...made, status: 500, body: '' } : made;
+    };
+    const { answer, plugin } = await updated((made) => made, host);
+    expect(answer.errors).toEqual([]);
+    expect(plugin.version).toBe('99.0');
+  });
+
   it('once is kept', async () => {
     // By any of the checks; the eighth request is the visit of after all updates.
     for (let nth = 1; nth <= 7; nth++) {

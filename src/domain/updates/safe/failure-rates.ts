@@ -16,6 +16,15 @@ interface Requests {
 
 /** Failures in no more than this share of the requests are none of the update's, where there were some before. */
 const MORE = 0.1;
+/**
+ * A host that fails now and then did so before, too, and few requests may not have met it: so many requests, and such a share of
+ * failures, show that it is more often now.
+ */
+const ENOUGH = [
+  { requests: 20, share: 0.25 },
+  { requests: 40, share: 0.15 },
+] as const;
+export const MOST_REQUESTS = 40;
 
 /** The requests of pages since an update. */
 export class FailureRates {
@@ -41,19 +50,46 @@ export class FailureRates {
 
   /** Pages that both failed and answered. */
   unsteady(): LookedPage[] {
-    return this.failing().filter((page) => this.#requests.get(keyOf(page))?.failed.includes(false));
+    return this.failing().filter((page) => this.#of(page).failed.includes(false));
   }
 
-  /** Pages that failed, answered, and failed again, more often than before. */
+  /** Keys of pages that have answered since they failed. */
+  recovered(): ReadonlySet<string> {
+    const has = ({ failed }: Requests) => failed.slice(failed.indexOf(true)).includes(false);
+    return new Set(this.failing().flatMap((page) => (has(this.#of(page)) ? keyOf(page) : [])));
+  }
+
+  /** Pages that seem to fail more often than before, of which more requests will tell. */
+  undecided(): LookedPage[] {
+    return this.#moreOften().flatMap(({ page, isClear }) =>
+      isClear || this.#of(page).failed.length >= MOST_REQUESTS ? [] : page,
+    );
+  }
+
+  /** Pages that failed, answered, and failed again, more often than before: broken if that is clear, otherwise only told. */
   findings(): Finding[] {
-    return [...this.#requests.values()].flatMap(({ page, status, failed }): Finding[] => {
+    return this.#moreOften().map(({ page, what, isClear }) =>
+      isClear
+        ? { severity: 'broken', path: keyOf(page), what }
+        : { severity: 'suspect', path: keyOf(page), what, hearsay: true },
+    );
+  }
+
+  #of(page: LookedPage): Requests {
+    return this.#requests.get(keyOf(page)) ?? { page, status: 0, failed: [] };
+  }
+
+  #moreOften(): { page: LookedPage; what: string; isClear: boolean }[] {
+    return [...this.#requests.values()].flatMap(({ page, status, failed }) => {
       const failures = failed.filter(Boolean).length;
       const again = failed.slice(failed.indexOf(true), failed.lastIndexOf(true)).includes(false);
       const then = this.#earlier(page);
       const usual = then.requests === 0 ? 0 : then.failures / then.requests;
-      if (!again || failures / failed.length <= 2 * usual + (usual > 0 ? MORE : 0)) return [];
+      const rate = failures / failed.length - 2 * usual;
+      if (!again || rate <= (usual > 0 ? MORE : 0)) return [];
       const what = `${nameOf(page)} answers HTTP ${status} to ${failures} of ${failed.length} requests; before, to ${then.failures} of ${then.requests}.`;
-      return [{ severity: 'broken', path: keyOf(page), what }];
+      const isClear = ENOUGH.some(({ requests, share }) => failed.length >= requests && rate >= share);
+      return [{ page, what, isClear }];
     });
   }
 
@@ -69,6 +105,6 @@ export class FailureRates {
   }
 }
 
-export function isFailure({ status }: PageFacts): boolean {
+export function isFailure({ status }: Pick<PageFacts, 'status'>): boolean {
   return status >= 500;
 }

@@ -316,7 +316,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: reado
     if (item.restoring && versionIn(inventory, item) === item.old_version) {
       // If several were being restored, it is unknown which one was at fault; if doubts are undone, whether it was.
       if (restoring.length === 1 && !undoesDoubt(run, [item]))
-        await quarantine(run, item, [STOPPED], { seen: true, in_its_file: false });
+        await quarantine(run, item, [STOPPED], { seen: false, in_its_file: false });
       const told = toldOf(await mendOutside(run, item));
       await close(run, item, 'rolled_back', [STOPPED, ...told], { by: 'sitefleet' });
       continue;

@@ -11,7 +11,7 @@ import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { type Finding, isComparable, type SiteCheck } from './compare-health.js';
-import { FailureRates } from './failure-rates.js';
+import { FailureRates, isFailure, MOST_REQUESTS } from './failure-rates.js';
 import { looksWell } from './look-at-pages.js';
 import { FRONT, isInside, isPlain, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import { isRefused, isTurnedAway, type PageFacts } from './page-facts.js';
@@ -128,12 +128,19 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     if (now.length > 0) broken = [...now, ...reasonsOf(run, now, faults)];
     const known = { suspect: [], restored, seen, blamed: blamedBy(run, faults), rumours: rumoursOf(run, faults) };
     if (restored.length > 0) return { broken, ...known };
-    const keys = now.flatMap(({ path }) => path ?? []).filter((key) => isTurnedAway(looked.seen[key] ?? SHOWN));
-    // A limit of requests turns away now this page, now that one: what it did to another is no second witness.
-    const moved = turned.size > 0 && keys.length === now.length && !keys.some((key) => turned.has(key));
+    const facts = (key: string) => looked.seen[key] ?? SHOWN;
+    const keys = now
+      .flatMap(({ path }) => path ?? [])
+      .filter((key) => isTurnedAway(facts(key)) || isFailure(facts(key)));
+    // A limit of requests, or a host that fails now and then, ends now this page, now that one: what it did to another is no second
+    // witness, nor is a page that has answered in between. How often it fails decides then.
+    const recovered = rates.recovered();
+    const passes = keys.length > 0 && keys.length === now.length;
+    const moved = passes && turned.size > 0 && !keys.some((key) => turned.has(key));
+    const comes = passes && keys.every((key) => recovered.has(key));
     for (const key of keys) turned.add(key);
     if (now.length === 0) fine++;
-    else if (!moved) bad++;
+    else if (!moved && !comes) bad++;
     const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
     if (witnesses >= 2) {
       if (banned || faults.some(counts) || !isBan(now, looked)) return { broken, ...known };
@@ -143,7 +150,8 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
       await run.ctx.clock.sleep(BANNED_MS, run.ctx.signal);
       continue;
     }
-    const unsteady = samples(run, depth) ? rates.findings() : [];
+    if (samples(run, depth)) await askMore(run, rates);
+    const unsteady = samples(run, depth) ? rates.findings().filter(isBroken) : [];
     if (unsteady.length > 0) return { broken: unsteady, ...known, seen: true };
     if (now.length === 0) suspect = agreed(suspect, found);
     // One failure may be the first of many.
@@ -152,7 +160,8 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   }
   // Too few checks counted: a single bad one proves nothing either way.
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
-  return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
+  const told = samples(run, depth) ? rates.findings() : [];
+  return { ...verificationOf([]), suspect: [...(suspect ?? []), ...told], rumours: rumoursOf(run, faults) };
 }
 
 /** Keeps the pages in which something was found as visitors get them, and only so. */
@@ -193,6 +202,16 @@ async function wait(run: SafeRun, depth: Depth, ms: number, rates: FailureRates)
   const how = visitsAfter(run.facts.before, run.guard);
   const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
   await Promise.all([sample(run.ctx, run.target, { times, how, pages, count }), pause]);
+}
+
+/** Requests pages that seem to fail more often than before until that is clear, or has been asked often enough. */
+async function askMore(run: SafeRun, rates: FailureRates): Promise<void> {
+  const how = visitsAfter(run.facts.before, run.guard);
+  const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
+  for (let more = 0; more < MOST_REQUESTS && rates.undecided().length > 0; more++) {
+    const pages = rates.undecided().slice(0, MOST_SAMPLED);
+    await sample(run.ctx, run.target, { times: 1, how, pages: () => pages, count });
+  }
 }
 
 /** @param again pages other than those of the caller are looked at only where an earlier check has found something */
