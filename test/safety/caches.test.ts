@@ -81,9 +81,20 @@ describe('a version that breaks what browsers get', () => {
           }
         : made;
 
+  const sends =
+    (headers: Record<string, string | string[]>): PageChange =>
+    (made, visit) =>
+      isPage(made) && front(visit) && visit.inside === ''
+        ? { ...made, headers: { ...made.headers, ...headers } }
+        : made;
+  const refreshes = sends({ refresh: '0; url=https://evil.example/' });
+  const unindexed = sends({ 'x-robots-tag': ['max-image-preview:large', 'noindex'] });
+
   it.each([
     ['it is said to be compressed, and is not', says((text) => text), /an answer that can be read/],
     ['it is compressed twice', says((text) => gzipSync(gzipSync(text))), /ends before|is blank|has lost/],
+    ['a header sends visitors to another site', refreshes, /redirects to a different address/],
+    ['a second header keeps search engines away', unindexed, /keeps search engines away/],
     ['its head sends visitors to another site', leads('https://evil.example/'), /redirects to a different address/],
   ])('is undone: %s', async (_what, change, finding) => {
     const { answer, plugin, old } = await updated(change);

@@ -200,9 +200,10 @@ export interface Page {
   body: string;
   /** The body was longer than what was read. */
   cut: boolean;
-  /** Headers `Retry-After` (or `RateLimit-Retry-After`), `X-Robots-Tag` and `X-Sitefleet-Session`, '' if absent. */
+  /** Headers `Retry-After` (or `RateLimit-Retry-After`), `X-Robots-Tag`, `Refresh` and `X-Sitefleet-Session`, '' if absent. */
   retry_after?: string;
   robots?: string;
+  refresh?: string;
   session?: string;
   /** Headers `Nonce` of WooCommerce's Store API, '' if absent, and `Set-Cookie`. */
   nonce?: string;

@@ -5,7 +5,7 @@ import { parseUrl } from '../../../../schemas/url.js';
 import type { Page } from '../../../outbound/child/port.js';
 import { WP_DIE } from '../../../outbound/maintenance-page.js';
 import { bareHost } from '../../sites/urls.js';
-import { markupOf, type PageMarkup, shownMarkup } from './page-markup.js';
+import { markupOf, type PageMarkup, refreshTarget, shownMarkup } from './page-markup.js';
 import { type PhpMessages, phpMessages } from './php-messages.js';
 import { attribute, forbidsIndex } from './tag-attributes.js';
 
@@ -119,7 +119,7 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
   const text = html ? page.body : '';
   const shown = shownMarkup(text);
   const markup = markupOf(text, shown, siteUrl);
-  const { refresh } = markup;
+  const refresh = refreshTarget(page.refresh ?? '') || markup.refresh;
   const noindex = markup.noindex || forbidsIndex(page.robots ?? '') || closedToRobots(page);
   const words = wordsOf(shown);
   return {

@@ -143,9 +143,12 @@ function saysNoindex(metas: readonly string[]): boolean {
 /** Where the head of a page sends its visitors, as it is written; '' = nowhere. */
 function refreshOf(metas: readonly string[]): string {
   const found = metas.find((one) => attribute(one, 'http-equiv').trim().toLowerCase() === 'refresh') ?? '';
-  return (
-    /^[\s\d.]{0,20}[;,]?\s{0,20}url\s{0,20}=\s{0,20}['"]?([^'"]{1,2000})/i.exec(attribute(found, 'content'))?.[1] ?? ''
-  );
+  return refreshTarget(attribute(found, 'content'));
+}
+
+/** The address in such an element, or in the header of that name; '' = none: the page is loaded again. */
+export function refreshTarget(content: string): string {
+  return /^[\s\d.]{0,20}[;,]?\s{0,20}url\s{0,20}=\s{0,20}['"]?([^'"]{1,2000})/i.exec(content)?.[1] ?? '';
 }
 
 /** The attributes of the `meta` elements in the head of a page. */

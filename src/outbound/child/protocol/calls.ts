@@ -281,6 +281,7 @@ async function pageOf(send: (call: ChildCall) => Promise<WireAnswer>, childCall:
       cut: answer.cut,
       retry_after: answer.retryAfter ?? '',
       robots: answer.robots ?? '',
+      refresh: answer.refresh ?? '',
       session: answer.session ?? '',
       nonce: answer.nonce ?? '',
       set_cookies: answer.cookies ?? [],

@@ -55,6 +55,8 @@ export interface WireAnswer {
   retryAfter?: string;
   /** `X-Robots-Tag` header, '' if absent. */
   robots?: string;
+  /** `Refresh` header, '' if absent. */
+  refresh?: string;
   /** `X-Sitefleet-Session` header of the site's guard, '' if absent. */
   session?: string;
   /** `Nonce` header of WooCommerce's Store API, '' if absent. */
@@ -145,6 +147,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #location = '';
   #retryAfter = '';
   #robots = '';
+  #refresh = '';
   #session = '';
   #nonce = '';
   #cookies: readonly string[] = [];
@@ -206,7 +209,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#location = first(headers.location);
     // Older versions of WooCommerce give it a name of their own.
     this.#retryAfter = first(headers['retry-after']) || first(headers['ratelimit-retry-after']);
-    this.#robots = first(headers['x-robots-tag']);
+    this.#robots = [headers['x-robots-tag'] ?? []].flat().join(', ');
+    this.#refresh = first(headers.refresh);
     this.#session = first(headers['x-sitefleet-session']);
     this.#nonce = first(headers.nonce);
     const cookies = headers['set-cookie'] ?? [];
@@ -269,6 +273,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         location: this.#location,
         retryAfter: this.#retryAfter,
         robots: this.#robots,
+        refresh: this.#refresh,
         session: this.#session,
         nonce: this.#nonce,
         cookies: this.#cookies,
