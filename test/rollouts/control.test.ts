@@ -96,6 +96,19 @@ describe('a rollout', () => {
     expect(await refused('rollout_x', 'pause')).toMatchObject({ code: 'svc_rollout_not_found' });
   });
 
+  it('begins no wave on a server that is read-only', async () => {
+    await offerAgain('3.1');
+    const { rollout_id: id } = await app.start({ waves: WAVES });
+    await app.turn();
+    app.clock.move(31 * 60_000);
+    const ctx = app.ctx({ actor: SYSTEM });
+    expect(await advanceRollouts({ ...ctx, config: { ...ctx.config, read_only: true } })).toBe('read only');
+    expect(states(await app.read(id))).toEqual(['soaking', 'waiting', 'waiting']);
+    await app.turn();
+    expect(states(await app.read(id))).toEqual(['done', 'soaking', 'waiting']);
+    await control(id, 'abort');
+  });
+
   it('gives sites back that had not begun when it was paused', async () => {
     await offerAgain('4.0');
     const { rollout_id: id } = await app.start({ waves: { ...WAVES, canaries: 4 } });

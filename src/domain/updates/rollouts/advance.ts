@@ -17,8 +17,9 @@ import { applyHaltRules, halt } from './halt-rules.js';
 import { countsWords } from './plan-words.js';
 import { isOpen, MINUTE_MS, type Rules } from './rules.js';
 
-/** Advances every rollout that is not settled. */
+/** Advances every rollout that is not settled. A read-only server begins no wave. */
 export async function advanceRollouts(ctx: Ctx): Promise<string> {
+  if (ctx.config.read_only) return 'read only';
   const open = await ctx.store.rollouts.open();
   for (const { id } of open) {
     if (ctx.signal.aborted) break;
