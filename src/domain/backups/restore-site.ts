@@ -29,7 +29,7 @@ import { LITERALS } from './table-definition.js';
 
 /** Names in an answer. */
 const NAMED = 30;
-/** Limits on removing what a restore replaced, in requests and in time: the site is locked meanwhile, and nobody can stop it. */
+/** A restore removes what it replaced in so many requests, and so long, at most: the site stays locked until it is done. */
 const MOST_FINISHES = 1_000;
 const LONGEST_FINISH_MS = 15 * 60_000;
 

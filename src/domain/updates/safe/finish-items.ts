@@ -152,7 +152,7 @@ export async function finishAll(run: SafeRun): Promise<Finished> {
     return joined(part, await keepAll(run, [], verification.rumours));
   }
   const late = await lookOutsideAtEnd(run);
-  // What is only doubtful may be the doing of any of several items: it is told of each.
+  // With several items open, a doubtful change is reported for each of them, and only harm is rolled back.
   const grave = run.open.length === 1 ? late : late.filter(isBroken);
   const harmed = joined((await finishHarmful(run, newest, grave, 'full')) ?? NOTHING, await finishSwitchedOff(run));
   return joined(harmed, await keepAll(run, verification.suspect, verification.rumours));

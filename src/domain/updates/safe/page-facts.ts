@@ -141,7 +141,7 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     ...partsOfInterfaces(page),
     cut: page.cut,
     away: page.status === 503 && (page.retry_after ?? '') !== '',
-    ...(refresh !== '' && { elsewhere: hostOf(locationOf(refresh, siteUrl)) !== hostOf(siteUrl) }),
+    ...(refresh !== '' && { elsewhere: leadsElsewhere(refresh, siteUrl) }),
     ...(nonce !== undefined && insideFacts(page, siteUrl, nonce)),
   };
 }
@@ -179,7 +179,7 @@ function insideFacts({ body, location, session }: Page, siteUrl: string, nonce: 
     inside: refused === undefined || refused === '' ? [] : refused.split(',', MAX_REFUSED),
     parts,
     says: body.length <= FEW_BYTES ? body.trim() : '',
-    elsewhere: location !== '' && hostOf(locationOf(location, siteUrl)) !== hostOf(siteUrl),
+    elsewhere: location !== '' && leadsElsewhere(location, siteUrl),
   };
 }
 
@@ -291,6 +291,11 @@ function locationOf(location: string, siteUrl: string): string {
   } catch {
     return 'unreadable';
   }
+}
+
+/** Whether an address that a page leads to is on another host than the site. */
+function leadsElsewhere(location: string, siteUrl: string): boolean {
+  return hostOf(locationOf(location, siteUrl)) !== hostOf(siteUrl);
 }
 
 function hostOf(address: string): string {

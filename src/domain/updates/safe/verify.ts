@@ -14,7 +14,7 @@ import { type Finding, isComparable, type SiteCheck } from './compare-health.js'
 import { FailureRates, isFailure, MOST_REQUESTS } from './failure-rates.js';
 import { looksWell } from './look-at-pages.js';
 import { FRONT, isInside, isPlain, keyOf, type LookedPage, listedAs } from './looked-pages.js';
-import { isRefused, isTurnedAway, type PageFacts } from './page-facts.js';
+import { isRefused, isTurnedAway } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
 import { furtherPages, plainPagesOf, type SafeItem, type SafeRun } from './run-state.js';
 import { keepOpen } from './sandbox.js';
@@ -88,6 +88,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   let took = 0;
   let banned = false;
   const rates = new FailureRates(run.facts.before);
+  const sampled = samples(run, depth);
   const began = run.ctx.clock.elapsed();
   for (let check = 0; check < MOST_CHECKS && bad + fine < PAUSES_MS.length; check++) {
     const pause = PAUSES_MS[Math.min(check, PAUSES_MS.length - 1)] ?? 0;
@@ -150,17 +151,17 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
       await run.ctx.clock.sleep(BANNED_MS, run.ctx.signal);
       continue;
     }
-    if (samples(run, depth)) await askMore(run, rates);
-    const unsteady = samples(run, depth) ? rates.findings().filter(isBroken) : [];
+    if (sampled) await askMore(run, rates);
+    const unsteady = sampled ? rates.findings().filter(isBroken) : [];
     if (unsteady.length > 0) return { broken: unsteady, ...known, seen: true };
     if (now.length === 0) suspect = agreed(suspect, found);
     // One failure may be the first of many.
-    if (samples(run, depth) && rates.failing().length > 0) continue;
+    if (sampled && rates.failing().length > 0) continue;
     if (!undecided && (fine === 2 || (depth === 'quick' && bad === 0))) break;
   }
   // Too few checks counted: a single bad one proves nothing either way.
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
-  const told = samples(run, depth) ? rates.findings() : [];
+  const told = sampled ? rates.findings() : [];
   return { ...verificationOf([]), suspect: [...(suspect ?? []), ...told], rumours: rumoursOf(run, faults) };
 }
 
@@ -198,20 +199,24 @@ function samples({ facts }: SafeRun, depth: Depth): boolean {
 async function wait(run: SafeRun, depth: Depth, ms: number, rates: FailureRates): Promise<void> {
   const pause = run.ctx.clock.sleep(ms, run.ctx.signal);
   const times = samples(run, depth) ? (ms > SAMPLES_MS ? MOST_SAMPLES : FEW_SAMPLES) : 0;
-  const pages = () => [FRONT, ...rates.failing().filter(({ kind }) => kind !== 'front')].slice(0, MOST_SAMPLED);
-  const how = visitsAfter(run.facts.before, run.guard);
-  const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
-  await Promise.all([sample(run.ctx, run.target, { times, how, pages, count }), pause]);
+  const pages = () => [FRONT, ...rates.failing().filter(({ kind }) => kind !== 'front')];
+  await Promise.all([request(run, rates, times, pages), pause]);
 }
 
 /** Requests pages that seem to fail more often than before until that is clear, or has been asked often enough. */
 async function askMore(run: SafeRun, rates: FailureRates): Promise<void> {
-  const how = visitsAfter(run.facts.before, run.guard);
-  const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
-  for (let more = 0; more < MOST_REQUESTS && rates.undecided().length > 0; more++) {
-    const pages = rates.undecided().slice(0, MOST_SAMPLED);
-    await sample(run.ctx, run.target, { times: 1, how, pages: () => pages, count });
-  }
+  for (let more = 0; more < MOST_REQUESTS && rates.undecided().length > 0; more++)
+    await request(run, rates, 1, () => rates.undecided());
+}
+
+/** Requests the first of these pages some times, and counts how often they fail. */
+function request(run: SafeRun, rates: FailureRates, times: number, pages: () => readonly LookedPage[]): Promise<void> {
+  return sample(run.ctx, run.target, {
+    times,
+    how: visitsAfter(run.facts.before, run.guard),
+    pages: () => pages().slice(0, MOST_SAMPLED),
+    count: (page, facts) => rates.note(page, facts),
+  });
 }
 
 /** @param again pages other than those of the caller are looked at only where an earlier check has found something */
@@ -258,10 +263,7 @@ async function isSteady(run: SafeRun): Promise<boolean> {
   const { unsteady: pages = [] } = run;
   if (pages.length === 0) return true;
   const rates = new FailureRates(run.facts.before);
-  const how = visitsAfter(run.facts.before, run.guard);
-  const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
-  const asked = pages.slice(0, MOST_SAMPLED);
-  await sample(run.ctx, run.target, { times: STEADY_SAMPLES, how, pages: () => asked, count });
+  await request(run, rates, STEADY_SAMPLES, () => pages);
   return rates.failing().length === 0;
 }
 
